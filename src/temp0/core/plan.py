@@ -1,0 +1,141 @@
+"""What will be asked, under which conditions, in which order.
+
+A plan crosses prompts with conditions and cuts each pair into blocks; the order of the blocks is a pure function
+of the plan and its seed.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Literal
+
+from temp0.errors import PlanError
+
+Filler = Literal["same", "mixed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What is asked: messages, how many times under each condition, and the most tokens of an answer."""
+
+    id: str
+    messages: tuple[Message, ...]
+    n: int
+    max_tokens: int
+
+    @property
+    def text(self) -> str:
+        """The last message's content, which is how a person knows the prompt."""
+        return self.messages[-1].content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """What is deliberately varied. `company` counts the requests in flight, ours included: 1 is alone.
+
+    `n` replaces the prompts' own number of attempts where a condition needs another.
+    """
+
+    company: int = 1
+    filler: Filler = "same"
+    logprobs: bool = False
+    stream: bool = False
+    cache: str = "as-found"
+    n: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Says what is varied, and nothing that is left at its default: `alone`, `company 8 mixed, logprobs`."""
+        who = "alone" if self.company == 1 else f"company {self.company}"
+        if self.company > 1 and self.filler != "same":
+            who += f" {self.filler}"
+        extras = [who]
+        extras += ["logprobs"] if self.logprobs else []
+        extras += ["stream"] if self.stream else []
+        extras += [f"cache {self.cache}"] if self.cache != "as-found" else []
+        return ", ".join(extras)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Attempts that run together: one alone, or one pool of company. The unit of every test."""
+
+    index: int
+    prompt: Prompt
+    condition: Condition
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Prompts crossed with conditions, and the seed that orders their blocks."""
+
+    prompts: tuple[Prompt, ...]
+    conditions: tuple[Condition, ...]
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a plan that could not be carried out or read back."""
+        if not self.prompts or not self.conditions:
+            raise PlanError("a plan needs at least one prompt and one condition")
+        _refuse_repeats("prompt id", [prompt.id for prompt in self.prompts])
+        _refuse_repeats("condition", [condition.name for condition in self.conditions])
+        for prompt in self.prompts:
+            if not prompt.messages:
+                raise PlanError(f"prompt {prompt.id} has no message")
+            if prompt.max_tokens < 1:
+                raise PlanError(f"prompt {prompt.id}: max_tokens is {prompt.max_tokens}, expected at least 1")
+        for condition in self.conditions:
+            if condition.company < 1:
+                raise PlanError(f"company is {condition.company}, expected at least 1 (alone)")
+            for prompt in self.prompts:
+                if self.judged(prompt, condition) < 1:
+                    raise PlanError(f"prompt {prompt.id} would be asked {self.judged(prompt, condition)} times, expected at least 1")
+
+    def judged(self, prompt: Prompt, condition: Condition) -> int:
+        """How many judged attempts the plan wants of this prompt under this condition."""
+        return prompt.n if condition.n is None else condition.n
+
+    @property
+    def attempts(self) -> int:
+        """The number of judged attempts in all; fillers come on top."""
+        return sum(self.judged(prompt, condition) for prompt in self.prompts for condition in self.conditions)
+
+    def blocks(self) -> tuple[Block, ...]:
+        """All blocks in the order in which they run: shuffled by the seed, so that drift looks like no condition.
+
+        A block of company k holds k judged attempts, the last one what is left (n=30, k=8: 8, 8, 8, 6). Its
+        `index` is fixed before the shuffle, so that it names the same block in every run of the same plan.
+        """
+        sizes = [
+            (prompt, condition, size)
+            for prompt in self.prompts
+            for condition in self.conditions
+            for size in _sizes(self.judged(prompt, condition), condition.company)
+        ]
+        blocks = [
+            Block(index=index, prompt=prompt, condition=condition, size=size)
+            for index, (prompt, condition, size) in enumerate(sizes)
+        ]
+        random.Random(self.seed).shuffle(blocks)
+        return tuple(blocks)
+
+
+def _sizes(n: int, company: int) -> list[int]:
+    full, rest = divmod(n, company)
+    return [company] * full + ([rest] if rest else [])
+
+
+def _refuse_repeats(what: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise PlanError(f"{what} {name!r} appears more than once")

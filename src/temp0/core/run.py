@@ -1,0 +1,129 @@
+"""What happened: the record of a plan carried out.
+
+A run is fact. It holds what was sent, what came back and when, and no opinion about any of it; the order in which
+its attempts are stored carries no meaning, since each attempt records its own place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from temp0.core.plan import Message, Plan
+
+Role = Literal["judged", "filler"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One request as it is meant: always greedy, with nothing left to a server's default that we can say."""
+
+    messages: tuple[Message, ...]
+    max_tokens: int
+    logprobs: bool = False
+    stream: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """A token that could have been chosen at a position, with its logprob (natural logarithm)."""
+
+    bytes: bytes
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """One token of a completion as the server told it: its bytes, and its logprob where it was asked for."""
+
+    bytes: bytes
+    id: int | None = None
+    logprob: float | None = None
+    top: tuple[Alternative, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens as the server counted them; `None` where it did not say."""
+
+    prompt: int | None = None
+    completion: int | None = None
+    cached: int | None = None
+    reasoning: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """The answer of an attempt. `text` is kept code point by code point, never normalised."""
+
+    text: str
+    finish: str | None = None
+    tokens: tuple[Token, ...] | None = None
+    reasoning: str | None = None
+    usage: Usage = Usage()
+    model: str | None = None
+    fingerprint: str | None = None
+    id: str | None = None
+    created: int | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An attempt without a whole answer: a short reason to count by, and what was seen, keys redacted."""
+
+    reason: str
+    message: str
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One request actually sent, and what came of it.
+
+    Times are seconds since the run was created. `order` is its place among all attempts of the run, `predecessor`
+    the order of the attempt sent before it, `in_flight` the number of our requests in flight as it left, itself
+    included.
+    """
+
+    order: int
+    prompt: str
+    condition: str
+    block: int
+    role: Role
+    started_s: float
+    first_byte_s: float | None
+    ended_s: float
+    in_flight: int
+    predecessor: int | None
+    outcome: Completion | Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The server's own count of running requests at one moment of a block."""
+
+    at_s: float
+    block: int
+    running: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Which endpoint was asked: where, in which dialect, for which model. Holds no key."""
+
+    url: str
+    api: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The record of a plan carried out; `created` is an ISO 8601 time in UTC."""
+
+    id: str
+    created: str
+    address: Address
+    plan: Plan
+    attempts: tuple[Attempt, ...] = ()
+    samples: tuple[Sample, ...] = ()
