@@ -99,7 +99,9 @@ class Plan:
                 raise PlanError(f"company is {condition.company}, expected at least 1 (alone)")
             for prompt in self.prompts:
                 if self.judged(prompt, condition) < 1:
-                    raise PlanError(f"prompt {prompt.id} would be asked {self.judged(prompt, condition)} times, expected at least 1")
+                    raise PlanError(
+                        f"prompt {prompt.id} would be asked {self.judged(prompt, condition)} times, expected at least 1"
+                    )
 
     def judged(self, prompt: Prompt, condition: Condition) -> int:
         """How many judged attempts the plan wants of this prompt under this condition."""
@@ -120,7 +122,7 @@ class Plan:
             (prompt, condition, size)
             for prompt in self.prompts
             for condition in self.conditions
-            for size in _sizes(self.judged(prompt, condition), condition.company)
+            for size in sizes(self.judged(prompt, condition), condition.company)
         ]
         blocks = [
             Block(index=index, prompt=prompt, condition=condition, size=size)
@@ -130,7 +132,10 @@ class Plan:
         return tuple(blocks)
 
 
-def _sizes(n: int, company: int) -> list[int]:
+def sizes(n: int, company: int) -> list[int]:
+    """The sizes of the blocks that hold n judged attempts in company; none where n is not positive."""
+    if n <= 0:
+        return []
     full, rest = divmod(n, company)
     return [company] * full + ([rest] if rest else [])
 

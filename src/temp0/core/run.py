@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from temp0.core.plan import Message, Plan
+from temp0.core.plan import Block, Message, Plan, sizes
 
 Role = Literal["judged", "filler"]
 
@@ -127,3 +127,30 @@ class Run:
     plan: Plan
     attempts: tuple[Attempt, ...] = ()
     samples: tuple[Sample, ...] = ()
+
+    def remaining(self) -> tuple[Block, ...]:
+        """The blocks still to be asked: those never begun, and new ones for what others lack.
+
+        A judged attempt that failed is asked again, in a new block of the same condition; what was recorded stays.
+        """
+        begun = {attempt.block for attempt in self.attempts}
+        planned = self.plan.blocks()
+        index = max([len(planned) - 1, *begun]) + 1
+        untouched = [block for block in planned if block.index not in begun]
+        again = []
+        for prompt in self.plan.prompts:
+            for condition in self.plan.conditions:
+                missing = self.plan.judged(prompt, condition) - self._completed(prompt.id, condition.name)
+                missing -= sum(b.size for b in untouched if (b.prompt, b.condition) == (prompt, condition))
+                for size in sizes(missing, condition.company):
+                    again.append(Block(index=index, prompt=prompt, condition=condition, size=size))
+                    index += 1
+        return (*untouched, *again)
+
+    def _completed(self, prompt: str, condition: str) -> int:
+        return sum(
+            attempt.role == "judged"
+            and (attempt.prompt, attempt.condition) == (prompt, condition)
+            and isinstance(attempt.outcome, Completion)
+            for attempt in self.attempts
+        )

@@ -1,0 +1,97 @@
+"""The door: which verbs there are, and how every way of ending becomes an exit code.
+
+A verb is imported when it is called, and no verb imports anything heavy before it runs, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from temp0 import __version__
+from temp0.errors import Temp0Error
+
+INTERNAL_ERROR = 70
+INTERRUPTED = 4
+
+VERBS = {
+    "probe": "Ask an endpoint the same prompts many times and show where its answers fork.",
+    "show": "Show a stored run again.",
+    "runs": "List the stored runs.",
+    "report": "Write a stored run as a page or as JSON.",
+    "serve": "Serve the built-in engine, OpenAI- and Anthropic-style.",
+    "sums": "Work out the order of addition by hand.",
+}
+
+
+class Verbs(click.Group):
+    """A group whose commands live in modules of their own, imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs, in the order in which a user meets them."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a verb, or `None` where there is no such verb."""
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = getattr(import_module(f"temp0.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs without importing any of them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(
+    cls=Verbs,
+    subcommand_metavar="VERB [OPTIONS]...",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 agreed or done, 1 diverged, 2 usage, 3 nothing was measured, 4 undecided, 70 internal error.",
+)
+@click.version_option(__version__, prog_name="temp0")
+def temp0() -> None:
+    """Does a temperature-0 endpoint always give the same answer, and if not, where does it fork?
+
+    \b
+    Start here:
+      temp0 probe                                     the built-in model on the built-in engine
+      temp0 probe http://127.0.0.1:8000/v1            any OpenAI-style server
+      temp0 probe https://api.openai.com/v1 --model NAME --prompt "Say hi." -n 30
+    """
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process with the exit code that docs and help promise."""
+    try:
+        code = temp0.main(standalone_mode=False)
+    except click.ClickException as error:
+        code = _failed(error.exit_code, error.format_message(), error)
+    except Temp0Error as error:
+        code = _failed(error.exit_code, str(error), error)
+    except (KeyboardInterrupt, click.Abort):
+        code = _failed(INTERRUPTED, "interrupted")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:  # noqa: BLE001 - the outermost door: a traceback must never look like a verdict
+        traceback.print_exc()
+        code = _failed(INTERNAL_ERROR, f"internal error: {type(error).__name__}: {error}")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _failed(exit_code: int, message: str, error: Exception | None = None) -> int:
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        message += f"\nSee `{error.ctx.command_path} --help`."
+    click.echo(f"temp0: {message}", err=True)
+    if "--json" in sys.argv:
+        from temp0.report import failure_text
+
+        click.echo(failure_text(exit_code, message))
+    return exit_code

@@ -1,0 +1,56 @@
+"""Options that several verbs share, and how their values are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from temp0.core.analysis import Analysis
+
+store = click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Keep or find runs in this file instead of the user data folder.",
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print exactly one JSON document.")
+
+
+class Numbers(click.ParamType):
+    """Whole numbers of at least 1, separated by commas, each once."""
+
+    name = "numbers"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Read `1,8` as (1, 8)."""
+        if isinstance(value, tuple):
+            return value
+        parts = [part.strip() for part in str(value).split(",")]
+        if not all(part.isdecimal() and int(part) >= 1 for part in parts):
+            self.fail(f"{value!r} is not a list of whole numbers of at least 1, such as 1,8", param, ctx)
+        return tuple(dict.fromkeys(int(part) for part in parts))
+
+
+def store_path(given: Path | None) -> Path:
+    """The file where runs are kept: the one given, else the user's own."""
+    import os
+
+    from temp0.store import default_path
+
+    return given or default_path(os.environ)
+
+
+def show_analysis(analysis: Analysis, as_json: bool) -> int:
+    """Print an analysis as JSON or for a terminal, and give its exit code."""
+    from temp0.report import json_text, terminal
+
+    if as_json:
+        click.echo(json_text(analysis))
+    else:
+        from rich.console import Console
+
+        Console(highlight=False).print(terminal(analysis))
+    return analysis.exit_code

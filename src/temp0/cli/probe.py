@@ -1,0 +1,289 @@
+"""`temp0 probe`: the main job."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from temp0.cli import options
+from temp0.errors import PromptFileError, UsageError
+
+if TYPE_CHECKING:
+    from temp0.core.budget import Cost
+    from temp0.core.plan import Block, Plan, Prompt
+    from temp0.core.run import Run
+    from temp0.store import Store
+    from temp0.workflow.planning import Wish
+    from temp0.workflow.probing import Sitting, Where
+
+APIS = (
+    "openai-chat",
+    "openai-completions",
+    "openai-responses",
+    "anthropic",
+    "mistral",
+    "ollama",
+    "llamacpp",
+    "vllm",
+    "sglang",
+)
+PLAN_OPTIONS = (
+    "prompt",
+    "prompts",
+    "n",
+    "max_tokens",
+    "company",
+    "alone",
+    "filler",
+    "logprobs",
+    "seed",
+    "model",
+    "api",
+)
+
+
+@click.command()
+@click.argument("url", required=False)
+@click.option("--model", metavar="NAME", help="The endpoint's model; needed unless the endpoint lists exactly one.")
+@click.option("--api", type=click.Choice(APIS), help="The endpoint's dialect, where the URL does not tell.")
+@click.option(
+    "--key-env", metavar="NAME", help="The environment variable that holds the key, where it is not the usual one."
+)
+@click.option("--weights", type=click.Path(path_type=Path), metavar="PATH", help="Built-in engine: another GGUF file.")
+@click.option("--arithmetic", default="stock", metavar="NAME", help="Built-in engine: how it adds. [default: stock]")
+@click.option(
+    "--prompt", multiple=True, metavar="TEXT", help="A prompt; again for more. [default: five built-in prompts]"
+)
+@click.option(
+    "--prompts",
+    metavar="FILE",
+    help="Prompts from a file, - for standard input: lines, or JSONL with id, prompt or messages, n, max_tokens.",
+)
+@click.option(
+    "-n",
+    "n",
+    type=click.IntRange(min=1),
+    help="Judged attempts of each prompt under each condition. [default: 30; 20 or 30 for built-in prompts]",
+)
+@click.option(
+    "--alone", type=click.IntRange(min=1), metavar="N", help="Judged attempts alone, where fewer than -n will do."
+)
+@click.option("--max-tokens", type=click.IntRange(min=1), help="The most tokens of an answer. [default: 160]")
+@click.option(
+    "--company",
+    type=options.Numbers(),
+    default="1,8",
+    show_default=True,
+    metavar="K,...",
+    help="Requests in flight, ours included; 1 is alone.",
+)
+@click.option(
+    "--filler",
+    type=click.Choice(["same", "mixed"]),
+    default="same",
+    show_default=True,
+    help="Who keeps company: the same prompt, or others of other lengths.",
+)
+@click.option(
+    "--logprobs",
+    type=click.Choice(["off", "on", "both"]),
+    default="off",
+    show_default=True,
+    help="Ask for logprobs (gives token positions; can itself change the answer).",
+)
+@click.option(
+    "--timeout-s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=300.0,
+    show_default=True,
+    help="Seconds until an attempt counts as failed.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Orders the blocks.")
+@click.option(
+    "--max-requests", type=click.IntRange(min=1), help="Never send more requests than this, fillers included."
+)
+@click.option("--dry-run", is_flag=True, help="Say what the plan costs and can find, and send nothing.")
+@click.option("--resume", metavar="RUN", help="Finish a stored run: the beginning of its id, or `last`.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write the report as a page.")
+@options.store
+@options.as_json
+@click.pass_context
+def probe(ctx: click.Context, as_json: bool, **given: Any) -> int:
+    """Ask URL the same prompts many times at temperature 0, alone and in company, and show where the answers fork.
+
+    URL is an OpenAI-style base such as http://127.0.0.1:8000/v1, https://api.anthropic.com, or a simulated endpoint
+    such as fake:variants=3,rate=0.1,seed=7. Without URL the built-in engine is started on the built-in model.
+    Every attempt is stored as it ends: Ctrl-C and a crash lose only what is in flight, and --resume goes on.
+
+    \b
+    Exit codes: 0 agreed, 1 diverged, 2 usage, 3 no completion counted, 4 undecided.
+    """
+    from temp0.store import Store
+
+    if given["dry_run"]:
+        return _dry_run(_plan(given), as_json)
+    with Store.open(options.store_path(given["store"])) as store:
+        sitting = _sit(ctx, given, store)
+    return _end(sitting, as_json, given["html"])
+
+
+def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
+    """One sitting, with its cost said first and its progress shown."""
+    import asyncio
+
+    from rich.console import Console
+
+    from temp0.cli.progress import progress
+    from temp0.workflow.probing import probe as probing
+
+    resume = _resumed(ctx, given, store) if given["resume"] else None
+    plan = resume.plan if resume else _plan(given)
+    _check_limit(plan, resume, given["max_requests"])
+    console = Console(stderr=True, highlight=False)
+    with progress(console) as shown:
+
+        def start(run: Run, blocks: Sequence[Block]) -> None:
+            console.print(f"run {run.id} of {run.address.model} at {run.address.url}", markup=False)
+            for line in announcement(run.plan, blocks):
+                console.print(line, markup=False)
+            shown.begin(sum(block.size for block in blocks))
+
+        if resume is None and given["url"] is None:
+            console.print("starting the built-in engine ...")
+        return asyncio.run(
+            probing(
+                plan,
+                _where(given, resume),
+                store=store,
+                resume=resume,
+                max_requests=given["max_requests"],
+                on_start=start,
+                on_attempt=shown.attempt,
+            )
+        )
+
+
+def _end(sitting: Sitting, as_json: bool, page: Path | None) -> int:
+    """Say why the sitting ended early, if it did, then show what the run proves."""
+    from temp0.core.judgement import analysis
+    from temp0.report import html
+
+    judged = analysis(sitting.run)
+    if page:
+        page.write_text(html(judged), encoding="utf-8")
+    code = options.show_analysis(judged, as_json)
+    if sitting.stopped:
+        click.echo(f"temp0: stopped early: {sitting.stopped.reason}: {sitting.stopped.message}", err=True)
+    if sitting.interrupted:
+        click.echo(f"temp0: interrupted; go on with: temp0 probe --resume {judged.run}", err=True)
+        return 1 if code == 1 else 4
+    return code
+
+
+def announcement(plan: Plan, blocks: Sequence[Block]) -> list[str]:
+    """What the blocks cost and what the plan can find, in words."""
+    from temp0.core.budget import cost, smallest_p
+    from temp0.probe.filler import SAME_MAX_TOKENS
+
+    price = cost(blocks, filler_tokens=SAME_MAX_TOKENS)
+    lines = [
+        f"cost: {price.judged} judged requests and about {price.fillers} fillers; "
+        f"about {price.prompt_tokens:,} prompt tokens, at most {price.completion_tokens:,} answer tokens"
+    ]
+    smallest = smallest_p(plan)
+    if smallest is not None and smallest > 0.05:
+        lines.append(
+            f"note: with so few blocks p cannot fall below {smallest:.2g}, so a difference between conditions "
+            "can be seen but not proved; raise -n or --alone"
+        )
+    return lines
+
+
+def _dry_run(plan: Plan, as_json: bool) -> int:
+    from temp0.core.budget import cost
+    from temp0.probe.filler import SAME_MAX_TOKENS
+
+    lines = announcement(plan, plan.blocks())
+    if as_json:
+        document = {
+            "schema": "temp0/plan",
+            "version": 1,
+            "exit_code": 0,
+            **_cost(cost(plan.blocks(), filler_tokens=SAME_MAX_TOKENS)),
+        }
+        click.echo(json.dumps(document, allow_nan=False))
+    else:
+        click.echo("\n".join([*lines, "dry run: nothing was sent"]))
+    return 0
+
+
+def _cost(price: Cost) -> dict[str, int]:
+    from dataclasses import asdict
+
+    return asdict(price)
+
+
+def _where(given: dict[str, Any], resume: Run | None) -> Where:
+    from temp0.workflow.builtin import Builtin
+    from temp0.workflow.probing import Where
+
+    return Where(
+        url=resume.address.url if resume else given["url"],
+        model=resume.address.model if resume else given["model"],
+        api=resume.address.api if resume else given["api"],
+        key_env=given["key_env"],
+        timeout_s=given["timeout_s"],
+        engine=Builtin(weights=given["weights"], arithmetic=given["arithmetic"]),
+    )
+
+
+def _resumed(ctx: click.Context, given: dict[str, Any], store: Store) -> Run:
+    """The stored run to go on with; its own plan and endpoint hold, so that none may be given beside it."""
+    also = [name for name in PLAN_OPTIONS if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE]
+    if also:
+        raise UsageError(f"--resume goes on with the run's own plan; leave out {', '.join(also)}")
+    run = store.load(store.resolve(given["resume"]))
+    if given["url"] not in (None, run.address.url):
+        raise UsageError(f"run {run.id} was made with {run.address.url}; leave out the URL, or give that one")
+    return run
+
+
+def _check_limit(plan: Plan, resume: Run | None, most: int | None) -> None:
+    wanted = sum(block.size for block in resume.remaining()) if resume else plan.attempts
+    if most is not None and wanted > most:
+        raise UsageError(
+            f"the plan needs {wanted} judged requests and --max-requests allows {most}: lower -n, or raise it"
+        )
+
+
+def _plan(given: dict[str, Any]) -> Plan:
+    from temp0.workflow import planning
+
+    wish = planning.Wish(n=given["n"], max_tokens=given["max_tokens"])
+    conditions = planning.conditions(
+        company=given["company"], filler=given["filler"], logprobs=given["logprobs"], alone=given["alone"]
+    )
+    return planning.plan(_prompts(given, wish), conditions, seed=given["seed"])
+
+
+def _prompts(given: dict[str, Any], wish: Wish) -> tuple[Prompt, ...]:
+    from temp0.workflow import planning
+
+    if given["prompt"] and given["prompts"]:
+        raise UsageError("give prompts either by --prompt or by --prompts, not both")
+    if given["prompt"]:
+        return planning.text_prompts(given["prompt"], wish)
+    if given["prompts"] is None:
+        return planning.built_in_prompts(wish)
+    if given["prompts"] == "-":
+        return planning.file_prompts(sys.stdin, "standard input", wish)
+    try:
+        with Path(given["prompts"]).open(encoding="utf-8") as file:
+            return planning.file_prompts(file, given["prompts"], wish)
+    except OSError as error:
+        raise PromptFileError(f"cannot read {given['prompts']}: {error.strerror}") from error

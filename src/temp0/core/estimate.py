@@ -1,0 +1,105 @@
+"""Estimates of one condition: agreement and variant rate, each with its interval.
+
+Every n counts blocks, since attempts of one block may share one computation. No interval has zero width.
+A table of counts has one row for each block and one column for each distinct text.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from temp0.core.analysis import Estimate
+
+Table = NDArray[np.int64]
+
+ALPHA = 0.05
+DRAWS = 2_000
+
+
+def identity(counts: NDArray[np.int64]) -> float:
+    """The share of pairs of completions that are identical, from the count of each distinct text.
+
+    Sum of c(c-1) over n(n-1). Needs at least two completions.
+
+    >>> identity(np.array([9, 1]))
+    0.8
+    """
+    n = int(counts.sum())
+    return float((counts * (counts - 1)).sum() / (n * (n - 1)))
+
+
+def agreement(table: Table, *, seed: int = 0) -> Estimate | None:
+    """Pairwise identity with its 95 % interval; `None` below two completions.
+
+    All equal: a one-sided bound. If a share m of answers is modal, n equal blocks have a chance m^n, so
+    m >= 0.05^(1/n), and agreement is at least m^2 = 0.05^(2/n). Otherwise a percentile bootstrap over blocks, in
+    which the pairs between two copies of one block are left out (they are equal by construction). Misleads where
+    blocks are few: below about ten the bootstrap interval is too narrow.
+
+    >>> round(agreement(np.array([[1], [1], [1], [1], [1], [1], [1], [1], [1], [1]])).low, 3)
+    0.549
+    """
+    totals = table.sum(axis=0)
+    if totals.sum() < 2:
+        return None
+    n = len(table)
+    value = identity(totals)
+    if n == 1:
+        return Estimate(value=value, low=None, high=None, n=n, sides=2)
+    if value == 1:
+        return Estimate(value=value, low=ALPHA ** (2 / n), high=1.0, n=n, sides=1)
+    low, high = _bootstrap(table, seed)
+    if low == high:
+        low, high = _clopper_pearson(value, n // 2)
+    return Estimate(value=value, low=min(low, value), high=max(high, value), n=n, sides=2)
+
+
+def _bootstrap(table: Table, seed: int) -> tuple[float, float]:
+    """Percentiles of identity over resampled blocks; closed form, so no pair is ever visited.
+
+    With block weights w and texts' weighted counts W = w.table, the pairs between different blocks are
+    (|W|^2 - sum of w^2 |row|^2) / 2, and those inside blocks sum to w.(|row|^2 - row total) / 2.
+    """
+    blocks = len(table)
+    weights = np.random.default_rng(seed).multinomial(blocks, np.full(blocks, 1 / blocks), size=DRAWS)
+    sizes = table.sum(axis=1)
+    squares = (table**2).sum(axis=1)
+    equal = ((weights @ table) ** 2).sum(axis=1) - weights**2 @ squares + weights @ (squares - sizes)
+    pairs = (weights @ sizes) ** 2 - weights**2 @ sizes**2 + weights @ (sizes**2 - sizes)
+    shares = equal[pairs > 0] / pairs[pairs > 0]
+    low, high = np.quantile(shares, [ALPHA / 2, 1 - ALPHA / 2])
+    return float(low), float(high)
+
+
+def _clopper_pearson(share: float, n: int) -> tuple[float, float]:
+    """The two-sided exact interval of a share seen in n independent pairs (Clopper and Pearson, 1934)."""
+    hits = share * n
+    low = beta.ppf(ALPHA / 2, hits, n - hits + 1) if hits > 0 else 0.0
+    high = beta.ppf(1 - ALPHA / 2, hits + 1, n - hits) if hits < n else 1.0
+    return float(low), float(high)
+
+
+def variant_rate_upper(table: Table) -> float | None:
+    """The one-sided 95 % Clopper-Pearson bound of the share of blocks that hold a text unlike the modal one.
+
+    `None` for fewer than two blocks, and unless the mode holds more than half of the completions: a mode chosen
+    from the data covers badly otherwise.
+
+    >>> round(variant_rate_upper(np.ones((10, 1), dtype=np.int64)), 3)
+    0.259
+    """
+    totals = table.sum(axis=0)
+    n = len(table)
+    if n < 2 or 2 * totals.max(initial=0) <= totals.sum():
+        return None
+    modal = int(totals.argmax())
+    variants = int((table.sum(axis=1) > table[:, modal]).sum())
+    return 1.0 if variants == n else float(beta.ppf(1 - ALPHA, variants + 1, n - variants))
+
+
+def modal_share(table: Table) -> float | None:
+    """The share of completions that have the commonest text; `None` without completions."""
+    totals = table.sum(axis=0)
+    return float(totals.max() / totals.sum()) if totals.sum() else None

@@ -1,0 +1,181 @@
+"""The forward pass of a llama model over one batch of rows.
+
+A row is one position of one request. The pass knows rows, positions and pages, never requests: what a row's bits
+depend on is decided by the arithmetic and by the kernels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from temp0 import kernels
+from temp0.engine.arithmetic import Arithmetic, Linear
+from temp0.engine.checkpoint import Array, Checkpoint, Settings
+from temp0.engine.kv_cache import KvCache
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Rows to compute: token, position and cache slot of each [M], and the rows whose logits are wanted [L].
+
+    Rows of one slot are consecutive positions, and every earlier position of it is in the cache already.
+    """
+
+    tokens: NDArray[np.int32]
+    positions: NDArray[np.int32]
+    slots: NDArray[np.int32]
+    wanted: NDArray[np.intp]
+
+
+class Model:
+    """Weights prepared for one arithmetic, with work arrays for at most `rows` rows and `wanted` rows of logits."""
+
+    def __init__(self, checkpoint: Checkpoint, arithmetic: Arithmetic, *, rows: int, wanted: int) -> None:
+        settings, tensors = checkpoint.settings, checkpoint.tensors
+        self.settings = settings
+        self._arithmetic = arithmetic
+        self._embed = tensors["embed"]
+        self._layers = [_Layer.of(checkpoint, index, arithmetic) for index in range(settings.layers)]
+        self._norm_weight = tensors["norm"]
+        self._head = arithmetic.linear(tensors["head"])
+        self._rotary = kernels.rotary_tables(settings.context, settings.head_dim, settings.rope_theta)
+        self._work = _Work.for_rows(settings, rows)
+        self._logits = np.empty((wanted, settings.vocab), dtype=np.float32)
+
+    def forward(self, batch: Batch, cache: KvCache) -> Array:
+        """Logits [L, vocab] of the wanted rows; keys and values of all rows go to the cache.
+
+        The array is overwritten by the next call.
+        """
+        work = self._work.first(len(batch.tokens))
+        places = cache.places(batch.slots, batch.positions)
+        np.take(self._embed, batch.tokens, axis=0, out=work.hidden)
+        with self._arithmetic.limited():
+            for index, layer in enumerate(self._layers):
+                self._attend(index, layer, work, batch, cache, places)
+                self._feed(layer, work)
+            return self._predict(work.hidden[batch.wanted])
+
+    def _attend(
+        self, index: int, layer: _Layer, work: _Work, batch: Batch, cache: KvCache, places: NDArray[np.int64]
+    ) -> None:
+        self._norm(work.hidden, layer.attention_norm, work.normed)
+        layer.qkv(work.normed, work.qkv)
+        query_columns, key_columns, value_columns = work.split_qkv(self.settings)
+        self._turn(query_columns, batch.positions, work.query)
+        self._turn(key_columns, batch.positions, work.key)
+        cache.write(index, places, work.key, value_columns)
+        kernels.attention(
+            work.query,
+            cache.keys[index],
+            cache.values[index],
+            cache.tables,
+            batch.slots,
+            batch.positions,
+            work.attended,
+        )
+        self._arithmetic.round(work.attended)
+        layer.o(work.attended.reshape(len(work.hidden), -1), work.added)
+        self._add(work)
+
+    def _feed(self, layer: _Layer, work: _Work) -> None:
+        self._norm(work.hidden, layer.feed_norm, work.normed)
+        layer.gate_up(work.normed, work.gate_up)
+        kernels.silu_multiply(work.gate_up, work.gated)
+        self._arithmetic.round(work.gated)
+        layer.down(work.gated, work.added)
+        self._add(work)
+
+    def _predict(self, hidden: Array) -> Array:
+        logits = self._logits[: len(hidden)]
+        if len(hidden):
+            normed = np.empty_like(hidden)
+            self._norm(hidden, self._norm_weight, normed)
+            self._head(normed, logits)
+        return logits
+
+    def _norm(self, rows: Array, weight: Array, out: Array) -> None:
+        kernels.rms_norm(rows, weight, self.settings.norm_eps, out)
+        self._arithmetic.round(out)
+
+    def _turn(self, columns: Array, positions: NDArray[np.int32], out: Array) -> None:
+        """Rotary embedding of queries or keys, from columns of the fused product into an array of their own."""
+        np.copyto(out, columns)
+        kernels.rotate(out, positions, *self._rotary)
+        self._arithmetic.round(out)
+
+    def _add(self, work: _Work) -> None:
+        np.add(work.hidden, work.added, out=work.hidden)
+        self._arithmetic.round(work.hidden)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layer:
+    """One block's weights; q, k and v are one product, gate and up another."""
+
+    attention_norm: Array
+    qkv: Linear
+    o: Linear
+    feed_norm: Array
+    gate_up: Linear
+    down: Linear
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, index: int, arithmetic: Arithmetic) -> _Layer:
+        def tensor(name: str) -> Array:
+            return checkpoint.tensors[f"layers.{index}.{name}"]
+
+        return cls(
+            attention_norm=tensor("attention_norm"),
+            qkv=arithmetic.linear(np.concatenate([tensor("q"), tensor("k"), tensor("v")])),
+            o=arithmetic.linear(tensor("o")),
+            feed_norm=tensor("feed_norm"),
+            gate_up=arithmetic.linear(np.concatenate([tensor("gate"), tensor("up")])),
+            down=arithmetic.linear(tensor("down")),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """Arrays that a pass writes to, one line per row; all C-contiguous."""
+
+    hidden: Array
+    normed: Array
+    qkv: Array
+    query: Array
+    key: Array
+    attended: Array
+    added: Array
+    gate_up: Array
+    gated: Array
+
+    @classmethod
+    def for_rows(cls, settings: Settings, rows: int) -> _Work:
+        def array(*shape: int) -> Array:
+            return np.zeros((rows, *shape), dtype=np.float32)
+
+        heads = settings.heads + 2 * settings.kv_heads
+        return cls(
+            hidden=array(settings.dim),
+            normed=array(settings.dim),
+            qkv=array(heads * settings.head_dim),
+            query=array(settings.heads, settings.head_dim),
+            key=array(settings.kv_heads, settings.head_dim),
+            attended=array(settings.heads, settings.head_dim),
+            added=array(settings.dim),
+            gate_up=array(2 * settings.ffn),
+            gated=array(settings.ffn),
+        )
+
+    def first(self, rows: int) -> _Work:
+        """The same arrays, cut to the rows of one batch."""
+        return _Work(**{name: getattr(self, name)[:rows] for name in self.__slots__})
+
+    def split_qkv(self, settings: Settings) -> tuple[Array, Array, Array]:
+        """The fused product as queries [M, heads, head_dim], keys and values [M, kv_heads, head_dim]."""
+        by_head = self.qkv.reshape(len(self.qkv), -1, settings.head_dim)
+        keys_end = settings.heads + settings.kv_heads
+        return by_head[:, : settings.heads], by_head[:, settings.heads : keys_end], by_head[:, keys_end:]

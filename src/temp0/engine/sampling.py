@@ -1,0 +1,67 @@
+"""From logits to tokens and their probabilities.
+
+A greedy row takes the first index of its greatest logit, whoever else is in the batch. A sampled row draws one number
+per token from a generator of its own, so that its text depends on its seed and on nobody's company.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from temp0 import kernels
+from temp0.engine.checkpoint import Array
+from temp0.engine.request import Emission, Request
+
+_SEEDS = 2**64
+
+
+def generator_of(request: Request) -> np.random.Generator | None:
+    """The generator that a request draws from: none when greedy, seeded by its seed, or by fresh entropy."""
+    if request.temperature == 0:
+        return None
+    return np.random.default_rng(None if request.seed is None else request.seed % _SEEDS)
+
+
+def choose(
+    logits: Array, requests: Sequence[Request], generators: Sequence[np.random.Generator | None]
+) -> list[Emission]:
+    """One emission for each row of logits [L, vocab], none of them finished yet."""
+    tokens: list[int] = kernels.argmax(logits).tolist()
+    for row, (request, generator) in enumerate(zip(requests, generators, strict=True)):
+        if generator is not None:
+            tokens[row] = sampled(logits[row], request.temperature, generator)
+    asked = [row for row, request in enumerate(requests) if request.logprobs]
+    emissions = [Emission(token=token) for token in tokens]
+    if asked:
+        logprobs = np.empty((len(asked), logits.shape[1]), dtype=np.float32)
+        kernels.log_softmax(logits[asked], logprobs)
+        for row, line in zip(asked, logprobs, strict=True):
+            emissions[row] = _with_logprobs(tokens[row], line, requests[row].top_logprobs)
+    return emissions
+
+
+def sampled(logits: Array, temperature: float, generator: np.random.Generator) -> int:
+    """A token drawn from softmax(logits / temperature) by inverting its cumulative sum, in float64."""
+    scaled = logits.astype(np.float64)
+    scaled -= scaled.max()
+    cumulative = np.cumsum(np.exp(scaled / temperature))
+    drawn = np.searchsorted(cumulative, generator.random() * cumulative[-1], side="right")
+    return min(int(drawn), len(logits) - 1)
+
+
+def most_likely(logprobs: Array, count: int) -> tuple[tuple[int, float], ...]:
+    """The `count` most likely tokens with their logprobs, most likely first, the lower id first among equals."""
+    if count == 0:
+        return ()
+    count = min(count, len(logprobs))
+    least = np.partition(logprobs, -count)[-count]
+    candidates: NDArray[np.intp] = np.flatnonzero(logprobs >= least)
+    ranked = candidates[np.argsort(-logprobs[candidates], kind="stable")][:count]
+    return tuple((int(token), float(logprobs[token])) for token in ranked)
+
+
+def _with_logprobs(token: int, logprobs: Array, count: int) -> Emission:
+    return Emission(token=token, logprob=float(logprobs[token]), top=most_likely(logprobs, count))

@@ -1,0 +1,78 @@
+"""Which fields would change the answer and cannot be honoured here.
+
+Ignoring such a field in silence would let a client believe what is not so: it is refused unless its value asks for
+nothing. Every field that no table names is harmless to the text and is tolerated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from temp0.engine.server.fields import Fields
+from temp0.engine.server.refusal import RefusedError
+
+# Field to the values, beside null, that ask for nothing.
+Neutral = Mapping[str, tuple[object, ...]]
+
+OPENAI: Neutral = {
+    "audio": (),
+    "best_of": (1,),
+    "frequency_penalty": (0,),
+    "function_call": ("none", "auto"),
+    "functions": ([],),
+    "grammar": ("",),
+    "guided_choice": ([],),
+    "guided_grammar": ("",),
+    "guided_json": (),
+    "guided_regex": ("",),
+    "json_schema": ({},),
+    "logit_bias": ({}, []),
+    "min_tokens": (0,),
+    "modalities": (["text"],),
+    "n": (1,),
+    "presence_penalty": (0,),
+    "repeat_penalty": (1,),
+    "repetition_penalty": (1,),
+    "response_format": ({"type": "text"},),
+    "stop_token_ids": ([],),
+    "structured_outputs": ({},),
+    "tool_choice": ("none", "auto"),
+    "tools": ([],),
+    "web_search_options": (),
+}
+
+ANTHROPIC: Neutral = {
+    "container": (),
+    "mcp_servers": ([],),
+    "output_format": (),
+    "thinking": ({"type": "disabled"},),
+    "tool_choice": ({"type": "none"}, {"type": "auto"}),
+    "tools": ([],),
+}
+
+# Greedy decoding takes the most likely token, which none of these can change.
+SAMPLING: Neutral = {
+    "min_p": (0,),
+    "top_k": (0, -1),
+    "top_p": (1,),
+    "typical_p": (1,),
+}
+
+
+def refuse_unhonoured(fields: Fields, neutral: Neutral, *, temperature: float) -> None:
+    """Refuse the first field, in alphabetical order, that asks for what this server cannot do."""
+    _refuse(fields, neutral, "this server does not support")
+    if temperature > 0:
+        _refuse(fields, SAMPLING, "with a temperature above 0 this server does not support")
+
+
+def _refuse(fields: Fields, neutral: Neutral, complaint: str) -> None:
+    for name, values in neutral.items():
+        if name in fields and fields.raw(name) not in values:
+            path = fields.path(name)
+            raise RefusedError(f"{complaint} {path} here; leave it out{_or_send(values)}", field=path)
+
+
+def _or_send(values: tuple[object, ...]) -> str:
+    return f" or send {json.dumps(values[0])}" if values else ""

@@ -1,0 +1,195 @@
+"""Carries out a plan: blocks in their seeded order, a pool kept at k, every request recorded once.
+
+Nothing is retried. While a block of company k has a judged attempt in flight, k requests of ours are in flight;
+when an attempt alone leaves, nothing else of ours is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from temp0.core.plan import Block, Prompt
+from temp0.core.run import Attempt, Completion, Failure, Question, Role, Sample
+from temp0.probe.endpoint import Answer, Endpoint
+from temp0.probe.filler import Fillers
+
+FATAL_STATUSES = frozenset({401, 403, 404})
+"""Answers that will not change by asking again: no access, or nothing there."""
+
+SAMPLE_AFTER_S = (0.0, 0.05)
+SAMPLE_EVERY_S = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """What a resumed run already holds: how many attempts, and whether any of them gave a completion."""
+
+    attempts: int = 0
+    has_completion: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One request to send, and what it is for."""
+
+    prompt: Prompt
+    role: Role
+    block: Block
+
+    @property
+    def question(self) -> Question:
+        """The request itself."""
+        condition = self.block.condition
+        return Question(
+            messages=self.prompt.messages,
+            max_tokens=self.prompt.max_tokens,
+            logprobs=condition.logprobs,
+            stream=condition.stream,
+        )
+
+
+@dataclass(slots=True)
+class Line:
+    """Hands out the jobs of consecutive blocks that share one pool.
+
+    While a judged attempt of the current block is unfinished, every free place gets a job, so that the pool stays
+    full; the next block begins when the last judged attempt of this one is done, and takes over its places as
+    they fall free.
+    """
+
+    blocks: Sequence[Block]
+    fillers: Fillers
+    at: int = 0
+    sent: int = 0
+    finished: int = 0
+
+    @property
+    def block(self) -> Block:
+        """The block whose judged attempts are being sent."""
+        return self.blocks[self.at]
+
+    def next(self) -> Job | None:
+        """The next job, or `None` when every judged attempt is done."""
+        if self.finished == self.block.size:
+            if self.at + 1 == len(self.blocks):
+                return None
+            self.at, self.sent, self.finished = self.at + 1, 0, 0
+        if self._can_judge():
+            self.sent += 1
+            return Job(prompt=self.block.prompt, role="judged", block=self.block)
+        return Job(prompt=self.fillers.next(self.block), role="filler", block=self.block)
+
+    def _can_judge(self) -> bool:
+        alone_among_fillers = self.block.condition.filler == "mixed"
+        return self.sent < self.block.size and not (alone_among_fillers and self.sent > self.finished)
+
+    def finish(self, job: Job) -> None:
+        """Count a judged attempt that has ended, well or not."""
+        if job.role == "judged":
+            self.finished += 1
+
+
+@dataclass(slots=True)
+class Asking:
+    """One sitting at an endpoint: sends the jobs of blocks and reports each attempt as it ends.
+
+    `clock` gives seconds since the run was created. `stopped` says why the sitting ended early, if it did.
+    """
+
+    endpoint: Endpoint
+    fillers: Fillers
+    clock: Callable[[], float]
+    on_attempt: Callable[[Attempt], None]
+    on_sample: Callable[[Sample], None]
+    past: Past = Past()
+    max_requests: int | None = None
+    stopped: Failure | None = None
+    _sent: int = 0
+    _in_flight: int = 0
+    _has_completion: bool = False
+    _tells_running: bool = True
+
+    def __post_init__(self) -> None:
+        """Go on where the past ended."""
+        self._has_completion = self.past.has_completion
+
+    async def ask(self, blocks: Sequence[Block]) -> None:
+        """Send every block in turn; consecutive blocks of one prompt and condition share one pool.
+
+        Cancelling ends the requests in flight, each recorded as a failure `interrupted`.
+        """
+        for _, together in groupby(blocks, key=lambda block: (block.prompt.id, block.condition)):
+            if self.stopped:
+                return
+            await self._pool(Line(list(together), self.fillers))
+
+    async def _pool(self, line: Line) -> None:
+        sampling = asyncio.create_task(self._sample(line))
+        workers = [asyncio.create_task(self._work(line)) for _ in range(line.block.condition.company)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for task in (*workers, sampling):
+                task.cancel()
+            await asyncio.gather(*workers, sampling, return_exceptions=True)
+
+    async def _work(self, line: Line) -> None:
+        while not self.stopped and (job := line.next()) is not None:
+            if self.max_requests is not None and self._sent >= self.max_requests:
+                self._stop(
+                    Failure(reason="max-requests", message=f"the limit of {self.max_requests} requests is reached")
+                )
+                return
+            await self._attempt(job)
+            line.finish(job)
+
+    async def _attempt(self, job: Job) -> None:
+        order = self.past.attempts + self._sent
+        self._sent += 1
+        self._in_flight += 1
+        in_flight, started_s = self._in_flight, self.clock()
+        answer = Answer(outcome=Failure(reason="interrupted", message="stopped before the answer came"))
+        try:
+            answer = await self.endpoint.complete(job.question)
+        finally:
+            self._in_flight -= 1
+            self._record(
+                Attempt(
+                    order=order,
+                    prompt=job.prompt.id,
+                    condition=job.block.condition.name,
+                    block=job.block.index,
+                    role=job.role,
+                    started_s=started_s,
+                    first_byte_s=None if answer.first_byte_s is None else started_s + answer.first_byte_s,
+                    ended_s=self.clock(),
+                    in_flight=in_flight,
+                    predecessor=order - 1 if order else None,
+                    outcome=answer.outcome,
+                )
+            )
+
+    def _record(self, attempt: Attempt) -> None:
+        self.on_attempt(attempt)
+        if isinstance(attempt.outcome, Completion):
+            self._has_completion = True
+        elif attempt.outcome.status in FATAL_STATUSES and not self._has_completion:
+            self._stop(attempt.outcome)
+
+    def _stop(self, why: Failure) -> None:
+        self.stopped = self.stopped or why
+
+    async def _sample(self, line: Line) -> None:
+        """Note the server's own running count while the pool is at work, as long as it tells one."""
+        pauses = iter(SAMPLE_AFTER_S)
+        while self._tells_running:
+            await asyncio.sleep(next(pauses, SAMPLE_EVERY_S))
+            at_s, block = self.clock(), line.block.index
+            running = await self.endpoint.running()
+            if running is None:
+                self._tells_running = False
+            else:
+                self.on_sample(Sample(at_s=at_s, block=block, running=running))

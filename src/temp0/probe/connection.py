@@ -1,0 +1,159 @@
+"""One HTTP session: bytes out once, bytes back whole, and every fault of the way a failure.
+
+Nothing is sent twice: there are no retries, no redirects are followed, and no cookie makes one attempt depend on
+another. No key leaves this module in what it returns.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+from aiohttp import ClientTimeout
+from yarl import URL
+
+from temp0.core.run import Failure
+from temp0.probe.dialect import reason
+from temp0.probe.endpoint import Answer
+from temp0.probe.header import kept_headers
+from temp0.probe.host import is_loopback
+from temp0.probe.key import Key
+
+CONNECT_TIMEOUT_S = 30.0
+LARGEST_ANSWER_BYTES = 64 * 2**20
+# llama.cpp, uvicorn and node close an idle connection after 5 s; a question sent into that moment would be lost
+_IDLE_S = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A whole HTTP answer: the status, the headers worth keeping and the body, key redacted."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    first_byte_s: float
+
+
+class Connection:
+    """A pool of connections to one server, as many as are asked for at once.
+
+    Made inside a running event loop. `headers` go out with every request; `clock` counts seconds.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: Key | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float = 300.0,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._key = key
+        self._timeout_s = timeout_s
+        self._clock = clock
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=_IDLE_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"User-Agent": "temp0", **(headers or {})},
+            timeout=ClientTimeout(total=timeout_s, connect=CONNECT_TIMEOUT_S),
+            proxy=_proxy(url),
+        )
+
+    async def exchange(
+        self, method: str, url: URL, *, body: bytes | None = None, timeout_s: float | None = None
+    ) -> Reply | Answer:
+        """Send one request, once; the reply, or an answer that is a failure."""
+        timeout = self._session.timeout if timeout_s is None else ClientTimeout(total=timeout_s)
+        headers = None if body is None else {"Content-Type": "application/json"}
+        first_byte_s: float | None = None
+        sent = self._clock()
+        try:
+            async with self._session.request(
+                method, url, data=body, headers=headers, timeout=timeout, allow_redirects=False
+            ) as response:
+                first_byte_s = self._clock() - sent
+                received = await _whole(response)
+        except (aiohttp.ClientError, OSError) as error:
+            return Answer(outcome=self._failure(error, timeout), first_byte_s=first_byte_s)
+        if received is None:
+            message = f"the answer has more than {LARGEST_ANSWER_BYTES:,} bytes"
+            return Answer(outcome=Failure(reason=reason.TOO_LARGE, message=message), first_byte_s=first_byte_s)
+        return self._reply(response, received, first_byte_s)
+
+    def redacted(self, failure: Failure) -> Failure:
+        """The failure with `[key]` for the key in what it says."""
+        if self._key is None:
+            return failure
+        message = self._key.redact_text(failure.message)
+        return Failure(reason=failure.reason, message=message, status=failure.status)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._session.close()
+
+    def _reply(self, response: aiohttp.ClientResponse, body: bytes, first_byte_s: float) -> Reply:
+        headers = kept_headers(response.headers)
+        if self._key is not None:
+            body = self._key.redact(body)
+            headers = tuple((name, self._key.redact_text(value)) for name, value in headers)
+        return Reply(status=response.status, headers=headers, body=body, first_byte_s=first_byte_s)
+
+    def _failure(self, error: Exception, timeout: ClientTimeout) -> Failure:
+        for kind, name in REASON_OF_EXCEPTION:
+            if isinstance(error, kind):
+                return self.redacted(Failure(reason=name, message=_message(name, error, timeout)))
+        raise error  # a defect of ours, not a fault of the way
+
+
+# The first that fits counts: special kinds stand before the general ones they belong to.
+REASON_OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
+    (aiohttp.ClientSSLError, reason.TLS),
+    (ssl.SSLError, reason.TLS),
+    (TimeoutError, reason.TIMEOUT),
+    (aiohttp.ClientProxyConnectionError, reason.PROXY),
+    (aiohttp.ClientHttpProxyError, reason.PROXY),
+    (aiohttp.ClientConnectorError, reason.REFUSED),
+    (aiohttp.ClientPayloadError, reason.CUT),
+    (aiohttp.ServerDisconnectedError, reason.CUT),
+    (aiohttp.ClientOSError, reason.CUT),
+    (OSError, reason.CUT),
+    (aiohttp.ClientError, reason.NOT_HTTP),
+)
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes | None:
+    """The whole body, decompressed, or `None` where it is larger than an answer can be."""
+    received = bytearray()
+    async for piece in response.content.iter_any():
+        received += piece
+        if len(received) > LARGEST_ANSWER_BYTES:
+            return None
+    return bytes(received)
+
+
+def _message(name: str, error: Exception, timeout: ClientTimeout) -> str:
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return f"no connection within {CONNECT_TIMEOUT_S:g} s"
+    if name == reason.TIMEOUT:
+        return f"no whole answer within {timeout.total:g} s"
+    return reason.excerpt(str(error)) or type(error).__name__
+
+
+def _proxy(url: str) -> URL | None:
+    """The proxy the environment names for a URL, asked once.
+
+    Not aiohttp's `trust_env`: that also sends what .netrc holds, to hosts the user gave no key for. Nothing on this
+    machine is asked through a proxy.
+    """
+    parts = URL(url)
+    if is_loopback(parts.host or "") or proxy_bypass(parts.host or ""):
+        return None
+    proxies = getproxies()
+    named = proxies.get(parts.scheme) or proxies.get("all")
+    return URL(named) if named else None

@@ -1,0 +1,132 @@
+"""OpenAI's chat completions, as spoken by OpenAI, llama.cpp, vLLM, SGLang, Ollama, OpenRouter and many more.
+
+Source: https://platform.openai.com/docs/api-reference/chat. A text that is null is a completion with the text ""
+only where the answer says why: reasoning, tool calls, a refusal or a content filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from temp0.core.run import Completion, Failure, Question, Usage
+from temp0.probe.dialect.dialect import Dialect, Headers, path_of, with_path
+from temp0.probe.dialect.error import error_in
+from temp0.probe.dialect.field import list_at, name_at, object_at, text_at, told_count, told_name, told_object
+from temp0.probe.dialect.logprob import tokens
+from temp0.probe.dialect.reason import ERROR_IN_200, NO_CHOICES, NULL_CONTENT
+
+TOP_LOGPROBS = 5
+_QUESTIONS = "/chat/completions"
+
+
+def _root(url: str) -> str:
+    return path_of(url).removesuffix(_QUESTIONS) or "/v1"
+
+
+def _url(url: str) -> str:
+    return with_path(url, _root(url) + _QUESTIONS)
+
+
+def _models_url(url: str) -> str:
+    return with_path(url, _root(url) + "/models")
+
+
+def _headers(key: str | None) -> Mapping[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _body(question: Question, model: str) -> Mapping[str, object]:
+    body: dict[str, object] = {
+        "model": model,
+        "messages": [{"role": turn.role, "content": turn.content} for turn in question.messages],
+        "max_tokens": question.max_tokens,
+        "temperature": 0,
+        "stream": question.stream,
+    }
+    if question.logprobs:
+        body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    return body
+
+
+def _read(payload: object, headers: Headers) -> Completion | Failure:
+    answer = object_at(payload, "the answer")
+    choices = answer.get("choices")
+    if not choices and (said := error_in(answer)):
+        return Failure(reason=ERROR_IN_200, message=said)
+    if choices is None or choices == []:
+        return Failure(reason=NO_CHOICES, message=f"an answer without choices; its fields are {list(answer)}")
+    choice = object_at(list_at(choices, "choices")[0], "choices[0]")
+    if said := error_in(choice):
+        return Failure(reason=ERROR_IN_200, message=said)
+    return _completion(answer, choice, headers)
+
+
+def _completion(
+    answer: Mapping[str, object], choice: Mapping[str, object], headers: Headers
+) -> Completion | Failure:
+    message = object_at(choice.get("message"), "choices[0].message")
+    finish = name_at(choice.get("finish_reason"), "choices[0].finish_reason")
+    usage = _usage(told_object(answer.get("usage")))
+    text, thought = _content(message)
+    reasoning = thought or _reasoning(message)
+    if text is None and not (reasoning or usage.reasoning or _explains_silence(message, finish)):
+        return Failure(reason=NULL_CONTENT, message=f"choices[0].message.content is null, finish {finish}")
+    return Completion(
+        text=text or "",
+        finish=finish,
+        tokens=tokens(choice.get("logprobs"), text or ""),
+        reasoning=reasoning,
+        usage=usage,
+        model=told_name(answer.get("model")),
+        fingerprint=told_name(answer.get("system_fingerprint")),
+        id=told_name(answer.get("id")),
+        created=told_count(answer.get("created")),
+        headers=headers,
+    )
+
+
+def _content(message: Mapping[str, object]) -> tuple[str | None, str | None]:
+    """Text and reasoning; some servers send parts as Anthropic does, and the text is what the text parts join to."""
+    content = message.get("content")
+    if content is None:
+        return None, None
+    if not isinstance(content, list):
+        return text_at(content, "choices[0].message.content"), None
+    parts = [object_at(part, "choices[0].message.content[]") for part in content]
+    texts = [text_at(part.get("text"), "content[].text") for part in parts if part.get("type") == "text"]
+    thoughts = [part["thinking"] for part in parts if isinstance(part.get("thinking"), str)]
+    return "".join(texts), "".join(thoughts) or None
+
+
+def _reasoning(message: Mapping[str, object]) -> str | None:
+    for field in ("reasoning_content", "reasoning"):
+        value = message.get(field)
+        if isinstance(value, str) and value:
+            return value
+    return None
+
+
+def _explains_silence(message: Mapping[str, object], finish: str | None) -> bool:
+    acted = any(message.get(field) for field in ("tool_calls", "function_call", "refusal"))
+    return acted or finish == "content_filter"
+
+
+def _usage(usage: Mapping[str, object]) -> Usage:
+    return Usage(
+        prompt=told_count(usage.get("prompt_tokens")),
+        completion=told_count(usage.get("completion_tokens")),
+        cached=told_count(told_object(usage.get("prompt_tokens_details")).get("cached_tokens")),
+        reasoning=told_count(told_object(usage.get("completion_tokens_details")).get("reasoning_tokens")),
+    )
+
+
+OPENAI_CHAT = Dialect(
+    name="openai-chat",
+    key_variable="OPENAI_API_KEY",
+    can_logprobs=True,
+    url=_url,
+    models_url=_models_url,
+    headers=_headers,
+    body=_body,
+    read=_read,
+)

@@ -1,0 +1,49 @@
+"""Hosted APIs by their exact host: what they speak, under which path, and where their key is kept.
+
+Exact, because a key must never go to a host that merely looks like the right one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownHost:
+    """A hosted API. `path` is where its API begins, for a URL that names nothing but the host."""
+
+    key_variable: str
+    path: str = "/v1"
+    api: str = "openai-chat"
+
+
+KNOWN_HOSTS: dict[str, KnownHost] = {
+    "api.anthropic.com": KnownHost(key_variable="ANTHROPIC_API_KEY", api="anthropic"),
+    "api.cerebras.ai": KnownHost(key_variable="CEREBRAS_API_KEY"),
+    "api.deepinfra.com": KnownHost(key_variable="DEEPINFRA_API_KEY", path="/v1/openai"),
+    "api.deepseek.com": KnownHost(key_variable="DEEPSEEK_API_KEY"),
+    "api.fireworks.ai": KnownHost(key_variable="FIREWORKS_API_KEY", path="/inference/v1"),
+    "api.groq.com": KnownHost(key_variable="GROQ_API_KEY", path="/openai/v1"),
+    "api.mistral.ai": KnownHost(key_variable="MISTRAL_API_KEY"),
+    "api.moonshot.ai": KnownHost(key_variable="MOONSHOT_API_KEY"),
+    "api.openai.com": KnownHost(key_variable="OPENAI_API_KEY"),
+    "api.sambanova.ai": KnownHost(key_variable="SAMBANOVA_API_KEY"),
+    "api.together.ai": KnownHost(key_variable="TOGETHER_API_KEY"),
+    "api.together.xyz": KnownHost(key_variable="TOGETHER_API_KEY"),
+    "api.x.ai": KnownHost(key_variable="XAI_API_KEY"),
+    "generativelanguage.googleapis.com": KnownHost(key_variable="GEMINI_API_KEY", path="/v1beta/openai"),
+    "integrate.api.nvidia.com": KnownHost(key_variable="NVIDIA_API_KEY"),
+    "openrouter.ai": KnownHost(key_variable="OPENROUTER_API_KEY", path="/api/v1"),
+    "router.huggingface.co": KnownHost(key_variable="HF_TOKEN"),
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, by name or by address."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

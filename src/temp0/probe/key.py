@@ -1,0 +1,108 @@
+"""The key of an endpoint: where it comes from, and how it is kept out of everything we record.
+
+A key goes to the exact host it belongs to, to this machine, or where the user said, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from temp0.errors import UsageError
+from temp0.probe.host import KNOWN_HOSTS, is_loopback
+
+MASK = "[key]"
+_SECRET_LENGTH = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key that does not show itself when it is printed."""
+
+    value: str = field(repr=False)
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether this is a word such as `EMPTY` or `x`, sent to servers that want a key but check none.
+
+        Such a word may honestly stand in an answer, which must not be altered.
+        """
+        return len(self.value) < _SECRET_LENGTH and self.value.isalnum()
+
+    def redact(self, body: bytes) -> bytes:
+        """The body as received with `[key]` for the key, also where JSON escapes or byte lists hide it."""
+        if self.is_placeholder:
+            return body
+        body = body.replace(self.value.encode(), MASK.encode())
+        if b"\\u00" in body or b"\\/" in body:
+            body = _escaped(self.value).sub(MASK.encode(), body)
+        if b'"bytes"' in body:
+            body = _listed(self.value).sub(_numbers(MASK).encode(), body)
+        return body
+
+    def redact_text(self, text: str) -> str:
+        """A header or a message with `[key]` for the key; of a placeholder, only whole words."""
+        if self.is_placeholder:
+            return re.sub(rf"(?<!\w){re.escape(self.value)}(?!\w)", MASK, text)
+        return text.replace(self.value, MASK)
+
+
+def endpoint_key(
+    url: str, *, variable: str, key_env: str | None, environ: Mapping[str, str]
+) -> Key | None:
+    """The key for a URL, from the environment; `None` where none is due or none is set.
+
+    `key_env` names the variable outright. Without it a known host has its own variable, asked for over https only,
+    and this machine the dialect's usual one, `variable`.
+
+    Raises:
+        UsageError: `key_env` is not set, or a key holds what no HTTP header can carry.
+
+    """
+    if key_env is not None:
+        if not environ.get(key_env, "").strip():
+            raise UsageError(f"the environment variable {key_env} is not set; it should hold the endpoint's key")
+        return _key(key_env, environ)
+    usual = _usual_variable(url, variable)
+    return _key(usual, environ) if usual and environ.get(usual, "").strip() else None
+
+
+def _usual_variable(url: str, variable: str) -> str | None:
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if is_loopback(host):
+        return variable
+    known = KNOWN_HOSTS.get(host)
+    return known.key_variable if known and parts.scheme == "https" else None
+
+
+def _key(variable: str, environ: Mapping[str, str]) -> Key:
+    value = environ[variable].strip()
+    if not (value.isascii() and value.isprintable()):
+        raise UsageError(
+            f"the environment variable {variable} holds a line break or a character outside ASCII, "
+            "which no HTTP header can carry"
+        )
+    return Key(value=value)
+
+
+@lru_cache(maxsize=16)
+def _escaped(value: str) -> re.Pattern[bytes]:
+    r"""The key with any of its characters escaped as JSON allows: `\u0073`, and `\/` for a slash."""
+    letters = (rf"(?:{re.escape(letter)}|\\u00(?i:{ord(letter):02x})|\\/)" if letter == "/"
+               else rf"(?:{re.escape(letter)}|\\u00(?i:{ord(letter):02x}))" for letter in value)
+    return re.compile("".join(letters).encode())
+
+
+@lru_cache(maxsize=16)
+def _listed(value: str) -> re.Pattern[bytes]:
+    """The key as a list of byte values, which is how logprobs tell a token."""
+    numbers = r"\s*,\s*".join(str(byte) for byte in value.encode())
+    return re.compile(rf"(?<!\d){numbers}(?!\d)".encode())
+
+
+def _numbers(text: str) -> str:
+    return ",".join(str(byte) for byte in text.encode())

@@ -1,0 +1,47 @@
+"""What SQLite says, in words that help: every database error becomes a `StoreError` that names the file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy.exc import DBAPIError
+
+from temp0.errors import StoreError
+
+_MEANINGS = {
+    sqlite3.SQLITE_BUSY: "is locked by another program; wait until that has ended, or choose another with --store",
+    sqlite3.SQLITE_LOCKED: "is locked by another program; wait until that has ended, or choose another with --store",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened or created there; choose another with --store",
+    sqlite3.SQLITE_READONLY: "is not writable; make it so, or choose another with --store",
+    sqlite3.SQLITE_PERM: "is not writable; make it so, or choose another with --store",
+    sqlite3.SQLITE_NOTADB: "is not a temp0 store (it is no SQLite database); choose another with --store",
+    sqlite3.SQLITE_CORRUPT: "is damaged; move it away, or choose another with --store",
+    sqlite3.SQLITE_FULL: "cannot grow, since the disk is full; what was stored before is kept",
+    sqlite3.SQLITE_IOERR: "cannot be read or written (input/output error); what was stored before is kept",
+}
+
+
+@contextmanager
+def plain_errors(path: Path) -> Iterator[None]:
+    """Raise every database error of the block as a `StoreError` about the store at `path`, chained."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise StoreError(f"the store {path} {_meaning(error)}") from error
+
+
+def is_repeat(error: BaseException | None) -> bool:
+    """Whether a database error says that a row of that key is stored already."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(cause, "sqlite_errorcode", None)
+    return code in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+
+
+def _meaning(error: DBAPIError) -> str:
+    # Extended codes, such as SQLITE_READONLY_DIRECTORY, carry their family in the low byte.
+    code = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    said = str(error.orig)
+    return f"{_MEANINGS[code]} ({said})" if code in _MEANINGS else f"refused: {said}"

@@ -1,0 +1,208 @@
+"""Keeps runs: begins them, appends attempts to them, finishes them and reads them back.
+
+Append-only, and each call is one transaction: what a call has stored when it returns is there whatever happens to
+this process afterwards. A store belongs to one thread at a time for appending; other processes may append to the
+same file meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import insert, select
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import IntegrityError
+
+from temp0.core.run import Attempt, Run, Sample
+from temp0.core.text import from_utf8, utf8
+from temp0.errors import StoreError, UnknownRunError
+from temp0.store import reading
+from temp0.store.database import Database
+from temp0.store.encoding import Pairs, optional_utf8, pairs_bytes, plan_bytes
+from temp0.store.fault import is_repeat
+from temp0.store.row import Contents, attempt_row, sample_row
+from temp0.store.schema import ATTEMPTS, ENDINGS, RUNS
+from temp0.store.summary import RunSummary, summaries
+from temp0.store.writing import append_rows
+
+PATIENCE_S = 5.0
+
+# Hashes remembered as stored, so that a text that comes back again and again is not handed to SQLite each time.
+_MOST_KNOWN = 100_000
+
+
+class Store:
+    """The runs in one file. Close it, or use it as a context manager.
+
+    Every method raises StoreError where the file cannot be read or written, and UnknownRunError where there is no
+    run of that id. A run id is a whole one; `resolve` finds it from its beginning.
+    """
+
+    def __init__(self, path: Path, *, patience_s: float) -> None:
+        """Use `Store.open`."""
+        self.path = path
+        self._patience_s = patience_s
+        self._database: Database | None = None
+        self._numbers: dict[str, int] = {}
+        self._known: set[bytes] = set()
+
+    @classmethod
+    def open(cls, path: Path, *, patience_s: float = PATIENCE_S) -> Self:
+        """The store at `path`, migrated where it is of an older schema.
+
+        A file that does not exist reads as a store without runs; the first `begin` creates it, and its folder.
+        `patience_s` is how long to wait while another process writes.
+        """
+        store = cls(path, patience_s=patience_s)
+        if _exists(path):
+            store._database = Database(path, patience_s=patience_s)
+        return store
+
+    def close(self) -> None:
+        """Give the file back."""
+        if self._database:
+            self._database.close()
+            self._database = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def begin(self, run: Run, *, version: str | None = None, environment: Pairs = ()) -> None:
+        """Store everything of `run` but its attempts and samples, with the `version` of the temp0 that asks."""
+        if self._database is None:
+            self._database = Database(self.path, patience_s=self._patience_s)
+        row = {
+            "id": utf8(run.id),
+            "created": utf8(run.created),
+            "url": utf8(run.address.url),
+            "api": utf8(run.address.api),
+            "model": utf8(run.address.model),
+            "planned": run.plan.attempts,
+            "plan": plan_bytes(run.plan),
+            "version": optional_utf8(version),
+            "environment": pairs_bytes(environment),
+        }
+        with self._database.writing() as connection, _no_repeat(f"run {run.id} is stored already"):
+            connection.execute(insert(RUNS).values(row))
+
+    def append(self, run_id: str, attempts: Sequence[Attempt], samples: Sequence[Sample] = ()) -> None:
+        """Store all of these or, where anything is wrong with one of them, none: an order is stored only once."""
+        database, number = self._place(run_id)
+        contents: Contents = {}
+        rows = [attempt_row(number, attempt, contents) for attempt in attempts]
+        new = [(digest, data) for digest, data in contents.items() if digest not in self._known]
+        repeat = f"run {run_id} already holds an attempt of the same order as one of these"
+        with database.writing() as connection, _no_repeat(repeat):
+            append_rows(connection, new, rows, [sample_row(number, sample) for sample in samples])
+        self._remember(digest for digest, _ in new)
+
+    def finish(self, run_id: str) -> None:
+        """Mark the run as carried out to its end; once more changes nothing."""
+        database, number = self._place(run_id)
+        with database.writing() as connection:
+            connection.execute(sqlite.insert(ENDINGS).values(run=number).on_conflict_do_nothing())
+
+    def is_finished(self, run_id: str) -> bool:
+        """Whether the run was carried out to its end."""
+        database, number = self._place(run_id)
+        with database.reading() as connection:
+            return connection.scalar(select(ENDINGS.c.run).where(ENDINGS.c.run == number)) is not None
+
+    def resolve(self, prefix: str) -> str:
+        """The id of the one run whose id is `prefix` or begins with it, or of the `last` run that began."""
+        ids = self._ids()
+        if prefix == "last" and ids:
+            return ids[0]
+        if prefix in ids:
+            return prefix
+        matches = [each for each in ids if each.startswith(prefix)]
+        if len(matches) != 1:
+            raise UnknownRunError(_unresolved(prefix, matches, len(ids), self.path))
+        return matches[0]
+
+    def runs(self) -> tuple[RunSummary, ...]:
+        """A summary of each run, the run that began last first."""
+        if self._database is None:
+            return ()
+        with self._database.reading() as connection:
+            return summaries(connection)
+
+    def load(self, run_id: str) -> Run:
+        """The whole run: attempts by their order, samples as they were appended."""
+        database, number = self._place(run_id)
+        with database.reading() as connection:
+            return replace(
+                reading.header(connection, number),
+                attempts=reading.attempts(connection, ATTEMPTS.c.run == number),
+                samples=reading.samples(connection, number),
+            )
+
+    def header(self, run_id: str) -> Run:
+        """The run with its samples and without its attempts: what to know before `attempts_of` is asked."""
+        database, number = self._place(run_id)
+        with database.reading() as connection:
+            return replace(reading.header(connection, number), samples=reading.samples(connection, number))
+
+    def attempts_of(self, run_id: str, prompt_id: str) -> tuple[Attempt, ...]:
+        """The attempts of one prompt by their order, fillers included, so that a long run need not fit in memory."""
+        database, number = self._place(run_id)
+        which = (ATTEMPTS.c.run == number, ATTEMPTS.c.prompt == utf8(prompt_id))
+        with database.reading() as connection:
+            return reading.attempts(connection, *which)
+
+    def _ids(self) -> list[str]:
+        if self._database is None:
+            return []
+        with self._database.reading() as connection:
+            return [from_utf8(each) for each in connection.scalars(select(RUNS.c.id).order_by(RUNS.c.number.desc()))]
+
+    def _place(self, run_id: str) -> tuple[Database, int]:
+        """The open file, and the run's number in it."""
+        if self._database is None:
+            raise UnknownRunError(f"no run {run_id} in the store {self.path}, which does not exist yet")
+        if run_id not in self._numbers:
+            with self._database.reading() as connection:
+                number = connection.scalar(select(RUNS.c.number).where(RUNS.c.id == utf8(run_id)))
+            if number is None:
+                raise UnknownRunError(f"no run {run_id} in the store {self.path}")
+            self._numbers[run_id] = number
+        return self._database, self._numbers[run_id]
+
+    def _remember(self, digests: Iterable[bytes]) -> None:
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+        self._known.update(digests)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise StoreError(f"the store {path} cannot be reached ({error.strerror})") from error
+
+
+@contextmanager
+def _no_repeat(message: str) -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError as error:
+        if is_repeat(error):
+            raise StoreError(message) from error
+        raise
+
+
+def _unresolved(prefix: str, matches: list[str], count: int, path: Path) -> str:
+    if matches:
+        return f"{len(matches)} runs begin with {prefix!r}: {', '.join(matches)}; give more of the id"
+    held = "1 run" if count == 1 else f"{count} runs"
+    return f"no run begins with {prefix!r}; the store {path} holds {held} (temp0 runs lists them)"

@@ -1,0 +1,118 @@
+"""temp0 as a library: ask an endpoint, then analyse what came back.
+
+Both give values of `core`. `ask` also works where an event loop already runs, as in a notebook.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from temp0.core.analysis import Analysis
+from temp0.core.judgement import analysis
+from temp0.core.plan import Filler, Prompt
+from temp0.core.run import Attempt, Run
+from temp0.store import Store
+from temp0.workflow import planning
+from temp0.workflow.builtin import Builtin
+from temp0.workflow.planning import Switch, Wish
+from temp0.workflow.probing import Where, probe
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+async def ask_async(
+    url: str | None = None,
+    *,
+    model: str | None = None,
+    prompts: str | Sequence[str | Prompt] | None = None,
+    n: int | None = None,
+    max_tokens: int | None = None,
+    company: Sequence[int] = planning.DEFAULT_COMPANY,
+    alone: int | None = None,
+    filler: Filler = "same",
+    logprobs: Switch = "off",
+    seed: int = 0,
+    api: str | None = None,
+    key_env: str | None = None,
+    timeout_s: float = 300.0,
+    weights: Path | None = None,
+    arithmetic: str = "stock",
+    store: Path | None = None,
+    max_requests: int | None = None,
+    on_attempt: Callable[[Attempt], None] | None = None,
+) -> Run:
+    """Ask every prompt `n` times under each condition and give the run; the coroutine behind `ask`.
+
+    Arguments are those of `temp0 probe`. `prompts` are texts or `Prompt` values (without them, our own five), `n`
+    counts attempts under each condition, `company` lists requests in flight (1 is alone), `timeout_s` is in
+    seconds. The run is kept only in memory unless `store` names a file. A failed attempt is part of the run, and an
+    interruption gives the run so far; raises `Temp0Error` where nothing could be asked.
+    """
+    wish = Wish(n=n, max_tokens=max_tokens)
+    conditions = planning.conditions(company=company, filler=filler, logprobs=logprobs, alone=alone)
+    plan = planning.plan(_prompts(prompts, wish), conditions, seed=seed)
+    where = Where(
+        url=url,
+        model=model,
+        api=api,
+        key_env=key_env,
+        timeout_s=timeout_s,
+        engine=Builtin(weights=weights, arithmetic=arithmetic),
+    )
+    if store is None:
+        return (await probe(plan, where, max_requests=max_requests, on_attempt=on_attempt)).run
+    with Store.open(store) as kept:
+        return (await probe(plan, where, store=kept, max_requests=max_requests, on_attempt=on_attempt)).run
+
+
+def analyze(run: Run) -> Analysis:
+    """What a run proves: verdict, causes, and for each prompt its texts, conditions, comparisons and fork tree."""
+    return analysis(run)
+
+
+def _prompts(prompts: str | Sequence[str | Prompt] | None, wish: Wish) -> tuple[Prompt, ...]:
+    if prompts is None:
+        return planning.built_in_prompts(wish)
+    if isinstance(prompts, str):
+        return planning.text_prompts([prompts], wish)
+    texts = planning.text_prompts([one if isinstance(one, str) else one.text for one in prompts], wish)
+    return tuple(given if isinstance(given, Prompt) else text for given, text in zip(prompts, texts, strict=True))
+
+
+def _blocking(asked: Callable[Arguments, Coroutine[Any, Any, Result]]) -> Callable[Arguments, Result]:
+    """The same function for callers that do not await, with the same typed arguments."""
+
+    @wraps(asked)
+    def call(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(asked(*arguments, **named))
+        return _in_own_thread(asked(*arguments, **named))
+
+    return call
+
+
+def _in_own_thread(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine beside the loop that runs here; Ctrl-C ends it, and what it then gives is the result."""
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(coroutine)
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        done = thread.submit(loop.run_until_complete, task)
+        try:
+            return done.result()
+        except KeyboardInterrupt:
+            loop.call_soon_threadsafe(task.cancel)
+            return done.result()
+        finally:
+            loop.close()
+
+
+ask = _blocking(ask_async)
+"""Ask an endpoint and give the run; works where an event loop already runs. See `ask_async` for the arguments."""

@@ -1,0 +1,159 @@
+"""The main job: open an endpoint, carry out a plan, keep everything, give the run.
+
+However a sitting ends (done, stopped by the server's refusal, interrupted), what was recorded is given back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from temp0.core.plan import Block, Plan
+from temp0.core.run import Attempt, Completion, Failure, Run
+from temp0.errors import EndpointError
+from temp0.probe.asking import Asking, Past
+from temp0.probe.endpoint import Endpoint
+from temp0.probe.filler import Fillers
+from temp0.probe.opening import open_endpoint
+from temp0.store import Store
+from temp0.workflow import builtin
+from temp0.workflow.recording import Recorder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Which endpoint to ask, and how to address it; without `url` it is the built-in engine."""
+
+    url: str | None = None
+    model: str | None = None
+    api: str | None = None
+    key_env: str | None = None
+    timeout_s: float = 300.0
+    engine: builtin.Builtin = field(default_factory=builtin.Builtin)
+
+    @asynccontextmanager
+    async def endpoint(self) -> AsyncIterator[Endpoint]:
+        """The endpoint, open for the time of the context."""
+        if self.url is None or self.url.startswith("builtin:"):
+            engine = builtin.parse(self.url, self.engine.weights) if self.url else self.engine
+            async with builtin.builtin_endpoint(engine, timeout_s=self.timeout_s) as endpoint:
+                yield endpoint
+            return
+        endpoint = await open_endpoint(
+            self.url,
+            model=self.model,
+            api=self.api,
+            key_env=self.key_env,
+            timeout_s=self.timeout_s,
+            environ=os.environ,
+        )
+        try:
+            yield endpoint
+        finally:
+            await endpoint.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sitting:
+    """What one sitting gave: the whole run so far, and why it ended early if it did."""
+
+    run: Run
+    stopped: Failure | None
+    interrupted: bool
+
+
+async def probe(
+    plan: Plan,
+    where: Where,
+    *,
+    store: Store | None = None,
+    resume: Run | None = None,
+    max_requests: int | None = None,
+    on_start: Callable[[Run, Sequence[Block]], None] | None = None,
+    on_attempt: Callable[[Attempt], None] | None = None,
+) -> Sitting:
+    """Carry out `plan`, or what is left of the run `resume`, and give the run.
+
+    Cancelling (Ctrl-C) ends the sitting, not the caller: the run so far is given, marked `interrupted`. Raises
+    `EndpointError`, `ModelError` or `StoreError` where nothing can be asked or kept.
+    """
+    async with where.endpoint() as endpoint:
+        run = resume or _new_run(plan, endpoint)
+        if endpoint.address != run.address:
+            raise EndpointError(f"run {run.id} was made with {run.address}, not with {endpoint.address}")
+        if store and not resume:
+            store.begin(run)
+        blocks = _remaining(run)
+        if on_start:
+            on_start(run, blocks)
+        with Recorder(run, store) as recorder:
+            asking = _asking(run, endpoint, recorder, max_requests, on_attempt)
+            interrupted = await _is_interrupted(asking.ask(blocks))
+        if store and not (interrupted or asking.stopped):
+            store.finish(run.id)
+        return Sitting(run=recorder.run, stopped=asking.stopped, interrupted=interrupted)
+
+
+def _new_run(plan: Plan, endpoint: Endpoint) -> Run:
+    created = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return Run(id=secrets.token_hex(6), created=created, address=endpoint.address, plan=plan)
+
+
+def _remaining(run: Run) -> tuple[Block, ...]:
+    """What is left to ask; the plan's own order at first, a new seeded one when a run goes on."""
+    if not run.attempts:
+        return run.plan.blocks()
+    blocks = list(run.remaining())
+    random.Random(run.plan.seed + len(run.attempts)).shuffle(blocks)
+    return tuple(blocks)
+
+
+def _asking(
+    run: Run,
+    endpoint: Endpoint,
+    recorder: Recorder,
+    max_requests: int | None,
+    on_attempt: Callable[[Attempt], None] | None,
+) -> Asking:
+    def record(attempt: Attempt) -> None:
+        recorder.attempt(attempt)
+        if on_attempt:
+            on_attempt(attempt)
+
+    return Asking(
+        endpoint=endpoint,
+        fillers=Fillers(run.plan.prompts, run.plan.seed + len(run.attempts)),
+        clock=_clock(run.created),
+        on_attempt=record,
+        on_sample=recorder.sample,
+        past=Past(
+            attempts=1 + max((attempt.order for attempt in run.attempts), default=-1),
+            has_completion=any(isinstance(attempt.outcome, Completion) for attempt in run.attempts),
+        ),
+        max_requests=max_requests,
+    )
+
+
+def _clock(created: str) -> Callable[[], float]:
+    """Seconds since the run was created: the wall clock once, so that a resumed run goes on, then a steady one."""
+    begun = time.time() - datetime.fromisoformat(created).timestamp()
+    zero = time.perf_counter()
+    return lambda: round(begun + time.perf_counter() - zero, 6)
+
+
+async def _is_interrupted(asking: Awaitable[None]) -> bool:
+    try:
+        await asking
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task:
+            task.uncancel()
+        return True
+    return False

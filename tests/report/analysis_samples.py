@@ -1,0 +1,215 @@
+"""Analyses to show, each made by `core` from a run written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from temp0.core.analysis import Analysis, Cause, Fork, ForkTree, Margin
+from temp0.core.judgement import analysis
+from temp0.core.plan import Condition, Message, Plan, Prompt
+from temp0.core.run import Address, Attempt, Completion, Failure, Run, Sample, Token
+
+ALONE = Condition()
+COMPANY = Condition(company=8)
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    '<img src=x onerror="alert(1)">',
+    "{{7*7}} {% raw %} ]]> <!-- --> &amp;",
+    "\x00\x1b[31mred\x1b[0m\r\n\x9b2J\x7f",
+    "\u202eevil\u202c \u2066x\u2069 \u200b\ufeff\u2028\u2029",
+    "lone \udcb2 and \ud83d surrogates",
+    "[bold red]markup[/bold red] [/] \\[x]",
+    "東京は夜の七時 👩‍👩‍👧‍👦 🏴󠁧󠁢󠁥󠁮󠁧󠁿 مرحبا بالعالم שלום",
+)
+
+Answers = Mapping[str, Mapping[Condition, Sequence[str | Failure]]]
+
+
+def analyzed(
+    answers: Answers,
+    *,
+    texts: Mapping[str, str] | None = None,
+    running: float | None = 7.9,
+    finish: str = "stop",
+    tokens: bool = False,
+) -> Analysis:
+    """The analysis of a run in which each prompt, under each condition, was answered so.
+
+    `running` is the server's own count in company, `None` where it gives none.
+    """
+    conditions = tuple(dict.fromkeys(condition for asked in answers.values() for condition in asked))
+    prompts = tuple(
+        Prompt(
+            id=name,
+            messages=(Message(role="user", content=(texts or {}).get(name, f"Prompt {name}.")),),
+            n=max(len(given) for given in asked.values()),
+            max_tokens=160,
+        )
+        for name, asked in answers.items()
+    )
+    attempts: list[Attempt] = []
+    samples: list[Sample] = []
+    block = 0
+    for prompt in prompts:
+        for condition, given in answers[prompt.id].items():
+            for first in range(0, len(given), condition.company):
+                for answer in given[first : first + condition.company]:
+                    outcome = answer if isinstance(answer, Failure) else completion(answer, finish, tokens=tokens)
+                    attempts.append(attempt(len(attempts), prompt.id, condition, block, outcome))
+                if running is not None:
+                    at_s = (attempts[-1].started_s + attempts[-1].ended_s) / 2
+                    seen = 1.0 if condition.company == 1 else running
+                    samples.append(Sample(at_s=at_s, block=block, running=seen))
+                block += 1
+    return analysis(
+        Run(
+            id="01k4x9w2vq",
+            created="2026-03-01T09:30:00Z",
+            address=Address(url="https://api.example.com/v1", api="openai-chat", model="example-8b"),
+            plan=Plan(prompts=prompts, conditions=conditions, seed=7),
+            attempts=tuple(attempts),
+            samples=tuple(samples),
+        )
+    )
+
+
+def completion(text: str, finish: str = "stop", *, tokens: bool = False) -> Completion:
+    pieces = tuple(Token(bytes=piece.encode(), logprob=-0.1) for piece in text.split(" ")) if tokens else None
+    return Completion(text=text, finish=finish, tokens=pieces)
+
+
+def attempt(order: int, prompt: str, condition: Condition, block: int, outcome: Completion | Failure) -> Attempt:
+    return Attempt(
+        order=order,
+        prompt=prompt,
+        condition=condition.name,
+        block=block,
+        role="judged",
+        started_s=float(order),
+        first_byte_s=order + 0.2,
+        ended_s=order + 0.9,
+        in_flight=condition.company,
+        predecessor=order - 1 if order else None,
+        outcome=outcome,
+    )
+
+
+def five_prompts() -> Analysis:
+    """The public experiment's shape: A and B agree, C to E fork, E with nested forks; a cause and margins added."""
+    primes = "Three prime numbers between 100 and 200 are 101, 103 and 107."
+    steps = "17*23 = 391\n5*11 = 55\n391 + 55 = 446. The answer is **446**."
+    proverb = "A cache remembers what you knew, so check what you know now"
+    shared = (
+        "Setting temperature=0 makes a language model pick the most probable token at every step, so one would "
+        "expect the same answer each time. In practice floating-point addition is not associative, and the order "
+        "in which a kernel adds "
+    )
+    essay = {
+        "depends on the size of the batch, so a nearly tied token may flip.": 14,
+        "depends on the size of the batch, so a nearly tied word can flip.": 3,
+        "depends on the load of the server, which nobody outside can see.": 6,
+        "depends on the load of the server, which no client controls.": 2,
+        "can change with the batch shape, and tiny differences decide ties.": 4,
+        "may vary.": 1,
+    }
+    essays = [shared + tail for tail, count in essay.items() for _ in range(count)]
+    haiku = ["Old light in the line\nthe truth moved on without it\nstale as morning bread"] * 22
+    haiku += ["Old light in the line\nthe truth moved on without you\na ghost of a byte"] * 8
+    found = analyzed(
+        {
+            "A": {ALONE: [primes] * 20, COMPANY: [primes] * 20},
+            "B": {ALONE: [steps] * 20, COMPANY: [steps] * 20},
+            "C": {ALONE: [proverb + "."] * 20, COMPANY: [proverb + "."] * 15 + [proverb + " — twice."] * 5},
+            "D": {ALONE: haiku[:4], COMPANY: haiku},
+            "E": {ALONE: [essays[0]] * 4, COMPANY: essays},
+        },
+        texts={
+            "A": "List three prime numbers between 100 and 200.",
+            "B": "What is 17*23+5*11? Show the steps and give the answer.",
+            "C": "Give me one 12-word proverb about caching.",
+            "D": "Write a haiku about a stale cache line.",
+            "E": "Explain in one paragraph of about 60 words why temperature=0 is not always deterministic.",
+        },
+        tokens=True,
+    )
+    cause = Cause(
+        cause="company",
+        certainty="found",
+        evidence="4 of 4 alone blocks gave one text; in company of 8 (7.9 seen) the texts differ, p = 0.0021",
+        remedy="start the server with its batch-invariant flag, or keep one request in flight; then measure again",
+        prompts=("C", "D", "E"),
+    )
+    return with_margins(replace(found, causes=(cause, *found.causes)), 0.003)
+
+
+def with_margins(found: Analysis, value: float) -> Analysis:
+    """The same analysis with a near margin at the first fork of each prompt."""
+    margin = Margin(value=value, kind="near")
+    return replace(
+        found,
+        prompts=tuple(
+            replace(prompt, tree=_measured(prompt.tree, margin) if prompt.tree else None) for prompt in found.prompts
+        ),
+    )
+
+
+def _measured(tree: ForkTree, margin: Margin) -> ForkTree:
+    fork: Fork | None = replace(tree.fork, margin=margin) if tree.fork else None
+    return replace(tree, fork=fork)
+
+
+def ended() -> Analysis:
+    """One text is a prefix of the other."""
+    texts = ["The answer is 446."] * 6 + ["The answer is 446. Shall I show the steps?"] * 4
+    return analyzed({"steps": {ALONE: texts}})
+
+
+def nothing() -> Analysis:
+    """Every attempt failed."""
+    refused = Failure(reason="HTTP 401", message="the server said: <b>invalid key</b> \x1b[2J", status=401)
+    return analyzed({"A": {ALONE: [refused] * 5}, "B": {ALONE: [refused] * 5}})
+
+
+def agreed() -> Analysis:
+    """Two prompts, thirty blocks each, one text each."""
+    return analyzed({name: {ALONE: [f"The answer to {name}."] * 30} for name in ("A", "B")})
+
+
+def undecided() -> Analysis:
+    """Company was asked for and could not be shown."""
+    texts = ["always the same"] * 16
+    return analyzed({"A": {ALONE: texts[:4], COMPANY: texts}}, running=None)
+
+
+def hostile() -> Analysis:
+    """Answers, a prompt, ids and failures that try to break out of whatever shows them."""
+    failure = Failure(reason="<b>HTTP 500</b>", message="<script>alert(2)</script>\x1b[2J", status=500)
+    long = "A" * 50_000 + "<script>alert(3)</script>" + "\x00" * 50_000
+    return analyzed(
+        {
+            '"><script>alert(4)</script>': {ALONE: [*HOSTILE, failure], COMPANY: [*HOSTILE, long, long + "!"]},
+            "{{7*7}}": {ALONE: [HOSTILE[0]] * 3},
+        },
+        texts={'"><script>alert(4)</script>': "<script>alert(5)</script> \u202e {{7*7}}"},
+    )
+
+
+def many(count: int = 1000) -> Analysis:
+    """Many prompts, one in a hundred of which diverges."""
+    answers = {
+        f"p{index:04}": {ALONE: [f"Answer {index}."] * 2 + [f"Answer {index}{'!' if index % 100 == 7 else '.'}"]}
+        for index in range(count)
+    }
+    return analyzed(answers)
+
+
+def crowded(count: int = 300) -> Analysis:
+    """One prompt, hundreds of texts, each the start of the next: the deepest tree there can be."""
+    return analyzed({"deep": {ALONE: ["ha " * length for length in range(1, count + 1)]}})
+
+
+ALL = {
+    made.__name__: made
+    for made in (five_prompts, ended, nothing, agreed, undecided, hostile, crowded)
+}
