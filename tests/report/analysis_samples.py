@@ -121,8 +121,8 @@ def five_prompts() -> Analysis:
             "A": {ALONE: [primes] * 20, COMPANY: [primes] * 20},
             "B": {ALONE: [steps] * 20, COMPANY: [steps] * 20},
             "C": {ALONE: [proverb + "."] * 20, COMPANY: [proverb + "."] * 15 + [proverb + " — twice."] * 5},
-            "D": {ALONE: haiku[:4], COMPANY: haiku},
-            "E": {ALONE: [essays[0]] * 4, COMPANY: essays},
+            "D": {ALONE: haiku[:1] * 30, COMPANY: haiku},
+            "E": {ALONE: [essays[0]] * 30, COMPANY: essays},
         },
         texts={
             "A": "List three prime numbers between 100 and 200.",
@@ -179,7 +179,7 @@ def agreed() -> Analysis:
 def undecided() -> Analysis:
     """Company was asked for and could not be shown."""
     texts = ["always the same"] * 16
-    return analyzed({"A": {ALONE: texts[:4], COMPANY: texts}}, running=None)
+    return analyzed({"A": {ALONE: texts, COMPANY: texts}}, running=None)
 
 
 def hostile() -> Analysis:

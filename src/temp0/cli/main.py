@@ -91,7 +91,7 @@ def _failed(exit_code: int, message: str, error: Exception | None = None) -> int
         message += f"\nSee `{error.ctx.command_path} --help`."
     click.echo(f"temp0: {message}", err=True)
     if "--json" in sys.argv:
-        from temp0.report import failure_text
+        from temp0.workflow.showing import failure_text
 
         click.echo(failure_text(exit_code, message))
     return exit_code

@@ -34,21 +34,12 @@ class Numbers(click.ParamType):
         return tuple(dict.fromkeys(int(part) for part in parts))
 
 
-def store_path(given: Path | None) -> Path:
-    """The file where runs are kept: the one given, else the user's own."""
-    import os
-
-    from temp0.store import default_path
-
-    return given or default_path(os.environ)
-
-
 def show_analysis(analysis: Analysis, as_json: bool) -> int:
     """Print an analysis as JSON or for a terminal, and give its exit code."""
-    from temp0.report import json_text, terminal
+    from temp0.workflow.showing import shown, terminal
 
     if as_json:
-        click.echo(json_text(analysis))
+        click.echo(shown(analysis, "json"), nl=False)
     else:
         from rich.console import Console
 

@@ -14,10 +14,9 @@ from temp0.cli import options
 from temp0.errors import PromptFileError, UsageError
 
 if TYPE_CHECKING:
-    from temp0.core.budget import Cost
     from temp0.core.plan import Block, Plan, Prompt
     from temp0.core.run import Run
-    from temp0.store import Store
+    from temp0.workflow.keeping import Store
     from temp0.workflow.planning import Wish
     from temp0.workflow.probing import Sitting, Where
 
@@ -113,7 +112,7 @@ PLAN_OPTIONS = (
 @options.store
 @options.as_json
 @click.pass_context
-def probe(ctx: click.Context, as_json: bool, **given: Any) -> int:
+def probe(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
     """Ask URL the same prompts many times at temperature 0, alone and in company, and show where the answers fork.
 
     URL is an OpenAI-style base such as http://127.0.0.1:8000/v1, https://api.anthropic.com, or a simulated endpoint
@@ -123,11 +122,11 @@ def probe(ctx: click.Context, as_json: bool, **given: Any) -> int:
     \b
     Exit codes: 0 agreed, 1 diverged, 2 usage, 3 no completion counted, 4 undecided.
     """
-    from temp0.store import Store
+    from temp0.workflow.keeping import open_store
 
     if given["dry_run"]:
         return _dry_run(_plan(given), as_json)
-    with Store.open(options.store_path(given["store"])) as store:
+    with open_store(given["store"]) as store:
         sitting = _sit(ctx, given, store)
     return _end(sitting, as_json, given["html"])
 
@@ -139,6 +138,7 @@ def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
     from rich.console import Console
 
     from temp0.cli.progress import progress
+    from temp0.workflow.costing import announcement
     from temp0.workflow.probing import probe as probing
 
     resume = _resumed(ctx, given, store) if given["resume"] else None
@@ -171,11 +171,11 @@ def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
 def _end(sitting: Sitting, as_json: bool, page: Path | None) -> int:
     """Say why the sitting ended early, if it did, then show what the run proves."""
     from temp0.core.judgement import analysis
-    from temp0.report import html
+    from temp0.workflow.showing import write_report
 
     judged = analysis(sitting.run)
     if page:
-        page.write_text(html(judged), encoding="utf-8")
+        write_report(judged, "html", page)
     code = options.show_analysis(judged, as_json)
     if sitting.stopped:
         click.echo(f"temp0: stopped early: {sitting.stopped.reason}: {sitting.stopped.message}", err=True)
@@ -185,47 +185,18 @@ def _end(sitting: Sitting, as_json: bool, page: Path | None) -> int:
     return code
 
 
-def announcement(plan: Plan, blocks: Sequence[Block]) -> list[str]:
-    """What the blocks cost and what the plan can find, in words."""
-    from temp0.core.budget import cost, smallest_p
-    from temp0.probe.filler import SAME_MAX_TOKENS
-
-    price = cost(blocks, filler_tokens=SAME_MAX_TOKENS)
-    lines = [
-        f"cost: {price.judged} judged requests and about {price.fillers} fillers; "
-        f"about {price.prompt_tokens:,} prompt tokens, at most {price.completion_tokens:,} answer tokens"
-    ]
-    smallest = smallest_p(plan)
-    if smallest is not None and smallest > 0.05:
-        lines.append(
-            f"note: with so few blocks p cannot fall below {smallest:.2g}, so a difference between conditions "
-            "can be seen but not proved; raise -n or --alone"
-        )
-    return lines
-
-
 def _dry_run(plan: Plan, as_json: bool) -> int:
-    from temp0.core.budget import cost
-    from temp0.probe.filler import SAME_MAX_TOKENS
-
-    lines = announcement(plan, plan.blocks())
-    if as_json:
-        document = {
-            "schema": "temp0/plan",
-            "version": 1,
-            "exit_code": 0,
-            **_cost(cost(plan.blocks(), filler_tokens=SAME_MAX_TOKENS)),
-        }
-        click.echo(json.dumps(document, allow_nan=False))
-    else:
-        click.echo("\n".join([*lines, "dry run: nothing was sent"]))
-    return 0
-
-
-def _cost(price: Cost) -> dict[str, int]:
     from dataclasses import asdict
 
-    return asdict(price)
+    from temp0.workflow.costing import announcement, price
+
+    blocks = plan.blocks()
+    if as_json:
+        document = {"schema": "temp0/plan", "version": 1, "exit_code": 0, **asdict(price(blocks))}
+        click.echo(json.dumps(document, allow_nan=False))
+    else:
+        click.echo("\n".join([*announcement(plan, blocks), "dry run: nothing was sent"]))
+    return 0
 
 
 def _where(given: dict[str, Any], resume: Run | None) -> Where:

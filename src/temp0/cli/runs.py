@@ -12,7 +12,7 @@ import click
 from temp0.cli import options
 
 if TYPE_CHECKING:
-    from temp0.store import RunSummary
+    from temp0.workflow.keeping import RunSummary
 
 
 @click.command()
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 @options.as_json
 def runs(store: Path | None, as_json: bool) -> int:
     """List the stored runs, the newest first."""
-    from temp0.store import Store
+    from temp0.workflow.keeping import runs as stored_runs
 
-    path = options.store_path(store)
-    with Store.open(path) as kept:
-        summaries = kept.runs()
+    summaries = stored_runs(store)
     if as_json:
         document = {"schema": "temp0/runs", "version": 1, "exit_code": 0, "runs": [asdict(one) for one in summaries]}
         click.echo(json.dumps(document, allow_nan=False, indent=2))
     elif not summaries:
-        click.echo(f"No run is stored in {path}. `temp0 probe` makes one.")
+        click.echo("No run is stored yet. `temp0 probe` makes one.")
     else:
         _print_table(summaries)
     return 0

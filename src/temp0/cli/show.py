@@ -18,8 +18,6 @@ def show(run: str, store: Path | None, as_json: bool) -> int:
 
     The analysis is computed afresh from the record. The exit code is the verdict's.
     """
-    from temp0.core.judgement import analysis
-    from temp0.store import Store
+    from temp0.workflow.keeping import judged
 
-    with Store.open(options.store_path(store)) as kept:
-        return options.show_analysis(analysis(kept.load(kept.resolve(run))), as_json)
+    return options.show_analysis(judged(run, store), as_json)

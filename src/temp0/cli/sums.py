@@ -13,10 +13,7 @@ import click
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from temp0.lab.sums import SumsResult
-    from temp0.lab.tie import StoredPair
-
-_LOGITS = (-2.7391, -2.7392)
+    from temp0.workflow.summing import StoredPair, SumsResult
 
 
 @click.command()
@@ -35,11 +32,10 @@ def sums(seed: int, orders: int, as_json: bool) -> None:
     Adds 100 times 1e-8, +1 and -1 in many random orders under several reduction trees, and shows how many
     different sums come out; then stores two nearly equal logits in the formats of serving.
     """
-    from temp0.lab.sums import order_experiment
-    from temp0.lab.tie import FORMATS, stored_pair
+    from temp0.workflow.summing import order_experiment, stored_logits
 
     result = order_experiment(orders=orders, seed=seed)
-    pairs = tuple(stored_pair(*_LOGITS, stored_in) for stored_in in FORMATS)
+    pairs = stored_logits()
     if as_json:
         click.echo(json.dumps(_document(result, pairs), allow_nan=False, indent=2))
     else:
@@ -47,6 +43,8 @@ def sums(seed: int, orders: int, as_json: bool) -> None:
 
 
 def _document(result: SumsResult, pairs: tuple[StoredPair, ...]) -> dict[str, Any]:
+    from temp0.workflow.summing import LOGITS
+
     return {
         "schema": "temp0/sums",
         "version": 1,
@@ -68,7 +66,7 @@ def _document(result: SumsResult, pairs: tuple[StoredPair, ...]) -> dict[str, An
             }
             for sums in result.trees
         ],
-        "logits": list(_LOGITS),
+        "logits": list(LOGITS),
         "formats": [
             {
                 "name": pair.format,
@@ -116,7 +114,9 @@ def _sums_table(result: SumsResult) -> Table:
 
 
 def _logits_table(pairs: tuple[StoredPair, ...]) -> Table:
-    title = f"Logits {_LOGITS[0]} and {_LOGITS[1]}, as stored; unit: the last place"
+    from temp0.workflow.summing import LOGITS
+
+    title = f"Logits {LOGITS[0]} and {LOGITS[1]}, as stored; unit: the last place"
     table = _table(title, "format", "first", "second", "unit", "apart", "argmax flips beyond")
     for pair in pairs:
         apart = "0: a tie" if pair.is_tie else f"{pair.units_apart:,.0f} units"

@@ -118,7 +118,7 @@ class Plan:
         A block of company k holds k judged attempts, the last one what is left (n=30, k=8: 8, 8, 8, 6). Its
         `index` is fixed before the shuffle, so that it names the same block in every run of the same plan.
         """
-        sizes = [
+        planned = [
             (prompt, condition, size)
             for prompt in self.prompts
             for condition in self.conditions
@@ -126,7 +126,7 @@ class Plan:
         ]
         blocks = [
             Block(index=index, prompt=prompt, condition=condition, size=size)
-            for index, (prompt, condition, size) in enumerate(sizes)
+            for index, (prompt, condition, size) in enumerate(planned)
         ]
         random.Random(self.seed).shuffle(blocks)
         return tuple(blocks)

@@ -20,9 +20,9 @@ from temp0.errors import UsageError
 
 ACTIVATIONS = ("bf16", "fp32")
 
-# Measured with OpenBLAS 0.3.31 (SkylakeX kernels, 2 threads) on the shapes of SmolLM2: W @ x.T beats x @ W.T by 10 to 30 %
-# from 2 to 32 rows, is equal at 1 and at 64, and loses by 15 % at 128. The head is 1.4 to 1.9 times faster from a
-# transposed copy of its weight.
+# Measured with OpenBLAS 0.3.31 (SkylakeX kernels, 2 threads) on the shapes of SmolLM2: W @ x.T beats x @ W.T by 10 to
+# 30 % from 2 to 32 rows, is equal at 1 and at 64, and loses by 15 % at 128. The head is 1.4 to 1.9 times faster from
+# a transposed copy of its weight.
 _FEW_ROWS = 48
 _TALL = 8
 

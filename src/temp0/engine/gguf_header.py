@@ -111,13 +111,17 @@ def read_header(path: Path, data: memoryview) -> Header:
             "current llama.cpp"
         )
     metadata = {cursor.text(): cursor.value() for _ in range(metadata_count)}
+    if len(metadata) < metadata_count:
+        raise ModelError(f"{path} has a metadata key twice; {_AGAIN}")
     alignment = metadata.get("general.alignment", _DEFAULT_ALIGNMENT)
     if not isinstance(alignment, int) or alignment < 1:
         raise ModelError(f"{path}: general.alignment is {alignment!r}, expected a positive number; {_AGAIN}")
     entries = [cursor.entry() for _ in range(tensor_count)]
     first = -(-cursor.offset // alignment) * alignment
-    places = [_place(entry, first, cursor) for entry in entries]
-    return Header(path=path, metadata=metadata, tensors={place.name: place for place in places})
+    tensors = {entry[0]: _place(entry, first, cursor) for entry in entries}
+    if len(tensors) < tensor_count:
+        raise ModelError(f"{path} has a tensor twice; {_AGAIN}")
+    return Header(path=path, metadata=metadata, tensors=tensors)
 
 
 _AGAIN = "the file is damaged, so fetch it again"

@@ -1,12 +1,15 @@
 """What a client asks of the engine, and what it gets back token by token.
 
-Both are plain values: a Request is checked against a model only when it is submitted.
+Both are plain values; whether a model can serve a Request is asked when it is submitted.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
+
+from temp0.errors import RequestError
 
 Finish = Literal["stop", "length"]
 
@@ -28,6 +31,11 @@ class Request:
     top_logprobs: int = 0
     ignore_eos: bool = False
 
+    @property
+    def most_tokens(self) -> int:
+        """The most that prompt and answer can have together."""
+        return len(self.tokens) + self.max_tokens
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Emission:
@@ -42,3 +50,27 @@ class Emission:
     logprob: float | None = None
     top: tuple[tuple[int, float], ...] = ()
     finish: Finish | None = None
+
+
+def check(request: Request, *, vocab: int, context_tokens: int, cache_tokens: int) -> None:
+    """RequestError, saying what to change, for a request that no waiting would make servable."""
+    if not request.tokens:
+        raise RequestError("the prompt has no tokens, expected at least one")
+    if not 0 <= min(request.tokens) <= max(request.tokens) < vocab:
+        raise RequestError(f"the prompt holds a token id outside 0 to {vocab - 1}, the model's vocabulary")
+    if request.max_tokens < 1:
+        raise RequestError(f"max_tokens is {request.max_tokens}, expected at least 1")
+    for limit, what in ((context_tokens, "context"), (cache_tokens, "KV cache")):
+        if request.most_tokens > limit:
+            raise RequestError(
+                f"prompt ({len(request.tokens)} tokens) and max_tokens ({request.max_tokens}) add up to "
+                f"{request.most_tokens}, more than the {limit} of the {what}: shorten the prompt or lower max_tokens"
+            )
+    if not 0 <= request.temperature < math.inf:
+        raise RequestError(f"temperature is {request.temperature}, expected 0 or more")
+    most = vocab if request.logprobs else 0
+    if not 0 <= request.top_logprobs <= most:
+        raise RequestError(
+            f"top_logprobs is {request.top_logprobs}, expected 0 to {most}"
+            + ("" if request.logprobs else " where logprobs are off")
+        )

@@ -38,11 +38,6 @@ class Ticket:
         self.generator = generator_of(self.request)
 
     @property
-    def needed_tokens(self) -> int:
-        """Positions that the request can come to hold."""
-        return len(self.request.tokens) + self.request.max_tokens
-
-    @property
     def emitted(self) -> int:
         """Tokens emitted so far."""
         return len(self.tokens) - len(self.request.tokens)
@@ -108,8 +103,10 @@ class Scheduler:
             ticket.slot = None
 
     def next_shares(self) -> list[Share]:
-        """Admit whom there is room for, then share out the step: one row to each request that decodes, and prompts
-        in order of admission up to `chunk_tokens` rows together. Empty only when there is nothing to do.
+        """Admit whom there is room for, then share out the step.
+
+        Each request that decodes has one row; prompts share `chunk_tokens` rows in order of admission. Empty only when
+        there is nothing to do.
         """
         self._admit()
         shares = []
@@ -123,9 +120,9 @@ class Scheduler:
         return shares
 
     def _admit(self) -> None:
-        while self._waiting and self._cache.can_hold(self._waiting[0].needed_tokens):
+        while self._waiting and self._cache.can_hold(self._waiting[0].request.most_tokens):
             ticket = self._waiting.popleft()
-            ticket.slot = self._cache.hold(ticket.needed_tokens)
+            ticket.slot = self._cache.hold(ticket.request.most_tokens)
             self._running.append(ticket)
 
 
@@ -134,9 +131,7 @@ def batch_of(shares: Sequence[Share]) -> Batch:
     counts = np.array([share.count for share in shares])
     ends = np.cumsum(counts)
     shifts = np.array([share.start for share in shares]) - (ends - counts)
-    tokens = [
-        token for share in shares for token in share.ticket.tokens[share.start : share.start + share.count]
-    ]
+    tokens = [token for share in shares for token in share.ticket.tokens[share.start : share.start + share.count]]
     return Batch(
         tokens=np.array(tokens, dtype=np.int32),
         positions=(np.arange(len(tokens)) + np.repeat(shifts, counts)).astype(np.int32),

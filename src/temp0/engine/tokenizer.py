@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import tokenizers
-from tokenizers import AddedToken, Regex, models, pre_tokenizers
+from tokenizers import AddedToken, Regex, models
 from tokenizers.pre_tokenizers import ByteLevel, Digits, PreTokenizer, Sequence, Split
 
 from temp0.engine.checkpoint import Vocabulary
@@ -64,7 +64,8 @@ class Tokenizer:
         self._vocabulary = vocabulary
         self._encoder = _encoder(vocabulary, custom)
         self._bytes = tuple(_token_bytes(vocabulary))
-        self._bos = vocabulary.bos_id if vocabulary.add_bos or custom.add_bos else None
+        add_bos = custom.add_bos if vocabulary.add_bos is None else vocabulary.add_bos
+        self._bos = vocabulary.bos_id if add_bos else None
 
     @property
     def vocab_size(self) -> int:
@@ -83,11 +84,12 @@ class Tokenizer:
         Raises RequestError for a lone surrogate, which has no bytes.
         """
         try:
-            ids = self._encoder.encode(text, add_special_tokens=False).ids
+            text.encode()
         except UnicodeEncodeError as error:
             raise RequestError(
                 f"the text holds a lone surrogate at character {error.start}, which has no bytes; remove it"
             ) from error
+        ids = self._encoder.encode(text, add_special_tokens=False).ids
         known = [token for token in ids if token < self.vocab_size]
         return known if self._bos is None or known[:1] == [self._bos] else [self._bos, *known]
 
@@ -125,15 +127,25 @@ def _encoder(vocabulary: Vocabulary, custom: _Custom) -> tokenizers.Tokenizer:
     # unknown to the model, its neighbours would count as adjacent and merge across it.
     missing = sorted(set(ByteLevel.alphabet()) - ids.keys())
     letters = {letter: len(vocabulary.tokens) + index for index, letter in enumerate(missing)}
-    try:
-        model = models.BPE(ids | letters, list(vocabulary.merges), ignore_merges=custom.ignore_merges)
-    except Exception as error:
-        raise ModelError(f"the model's merges do not fit its tokens ({error}); fetch the file again") from error
+    _check(vocabulary, ids)
+    model = models.BPE(ids | letters, list(vocabulary.merges), ignore_merges=custom.ignore_merges)
     encoder = tokenizers.Tokenizer(model)
     encoder.pre_tokenizer = custom.words
     special = sorted(vocabulary.control | vocabulary.user_defined)
     encoder.add_special_tokens([AddedToken(vocabulary.tokens[token], normalized=False) for token in special])
     return encoder
+
+
+def _check(vocabulary: Vocabulary, ids: dict[str, int]) -> None:
+    """Refuse what the tokenizers library answers with a panic or by taking one of two tokens."""
+    if len(ids) < len(vocabulary.tokens):
+        raise ModelError(
+            f"{len(vocabulary.tokens) - len(ids)} of the model's tokens are written like another one, expected all to "
+            "differ; fetch the file again"
+        )
+    for left, right in vocabulary.merges:
+        if left not in ids or right not in ids or left + right not in ids:
+            raise ModelError(f"the model merges {left!r} and {right!r}, which are not all tokens; fetch the file again")
 
 
 def _token_bytes(vocabulary: Vocabulary) -> Iterator[bytes]:

@@ -10,13 +10,14 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from aiohttp import ClientTimeout
-from yarl import URL
 
 from temp0.core.run import Failure
+from temp0.errors import EndpointError
 from temp0.probe.dialect import reason
 from temp0.probe.endpoint import Answer
 from temp0.probe.header import kept_headers
@@ -43,6 +44,10 @@ class Connection:
     """A pool of connections to one server, as many as are asked for at once.
 
     Made inside a running event loop. `headers` go out with every request; `clock` counts seconds.
+
+    Raises:
+        EndpointError: The environment names a proxy that cannot be used.
+
     """
 
     def __init__(
@@ -66,7 +71,7 @@ class Connection:
         )
 
     async def exchange(
-        self, method: str, url: URL, *, body: bytes | None = None, timeout_s: float | None = None
+        self, method: str, url: str, *, body: bytes | None = None, timeout_s: float | None = None
     ) -> Reply | Answer:
         """Send one request, once; the reply, or an answer that is a failure."""
         timeout = self._session.timeout if timeout_s is None else ClientTimeout(total=timeout_s)
@@ -145,15 +150,21 @@ def _message(name: str, error: Exception, timeout: ClientTimeout) -> str:
     return reason.excerpt(str(error)) or type(error).__name__
 
 
-def _proxy(url: str) -> URL | None:
+def _proxy(url: str) -> str | None:
     """The proxy the environment names for a URL, asked once.
 
     Not aiohttp's `trust_env`: that also sends what .netrc holds, to hosts the user gave no key for. Nothing on this
     machine is asked through a proxy.
     """
-    parts = URL(url)
-    if is_loopback(parts.host or "") or proxy_bypass(parts.host or ""):
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if is_loopback(host) or proxy_bypass(host):
         return None
     proxies = getproxies()
     named = proxies.get(parts.scheme) or proxies.get("all")
-    return URL(named) if named else None
+    if named and urlsplit(named).scheme not in {"http", "https"}:
+        raise EndpointError(
+            f"the environment names a proxy of the kind {urlsplit(named).scheme!r} for {host}; "
+            "only http and https proxies can be used: unset it, or add the host to NO_PROXY"
+        )
+    return named

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-
-from yarl import URL
+from urllib.parse import urlsplit
 
 from temp0.probe.connection import Connection, Reply
+from temp0.probe.dialect.dialect import with_path
 from temp0.probe.host import KNOWN_HOSTS
 
 TIMEOUT_S = 2.0
@@ -31,9 +31,9 @@ class Gauge:
 
     def __init__(self, connection: Connection, url: str) -> None:
         self._connection = connection
-        self._url = URL(url).origin() / "metrics"
+        self._url = with_path(url, "/metrics")
         self._has_told = False
-        self._is_silent = self._url.host in KNOWN_HOSTS
+        self._is_silent = urlsplit(url).hostname in KNOWN_HOSTS
 
     async def running(self) -> float | None:
         """Requests running now, summed over the server's replicas, or `None` where it does not tell."""

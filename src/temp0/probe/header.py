@@ -14,6 +14,7 @@ _KEPT = frozenset(
         "age",
         "apim-request-id",
         "cf-ray",
+        "location",
         "openai-model",
         "openai-processing-ms",
         "openai-version",

@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
-from yarl import URL
-
 from temp0.core.run import Address, Completion, Failure, Question
 from temp0.errors import UsageError
 from temp0.probe.connection import Connection, Reply
@@ -26,7 +24,7 @@ class HttpEndpoint:
     def __init__(self, *, address: Address, url: str, dialect: Dialect, connection: Connection, gauge: Gauge) -> None:
         self._address = address
         self._dialect = dialect
-        self._url = URL(dialect.url(url), encoded=True)
+        self._url = dialect.url(url)
         self._connection = connection
         self._gauge = gauge
         self._written = lru_cache(maxsize=4096)(self._write)
@@ -85,8 +83,8 @@ class HttpEndpoint:
 
 
 def _refusal(reply: Reply) -> str:
-    later = dict(reply.headers).get("retry-after")
-    return said(reply.body) + (f" (retry after: {later})" if later else "")
+    told = [f" ({name}: {value})" for name, value in reply.headers if name in {"location", "retry-after"}]
+    return said(reply.body) + "".join(told)
 
 
 def _unreadable(error: json.JSONDecodeError) -> Failure:

@@ -37,7 +37,7 @@ class Key:
         if self.is_placeholder:
             return body
         body = body.replace(self.value.encode(), MASK.encode())
-        if b"\\u00" in body or b"\\/" in body:
+        if b"\\" in body:
             body = _escaped(self.value).sub(MASK.encode(), body)
         if b'"bytes"' in body:
             body = _listed(self.value).sub(_numbers(MASK).encode(), body)
@@ -50,9 +50,7 @@ class Key:
         return text.replace(self.value, MASK)
 
 
-def endpoint_key(
-    url: str, *, variable: str, key_env: str | None, environ: Mapping[str, str]
-) -> Key | None:
+def endpoint_key(url: str, *, variable: str, key_env: str | None, environ: Mapping[str, str]) -> Key | None:
     """The key for a URL, from the environment; `None` where none is due or none is set.
 
     `key_env` names the variable outright. Without it a known host has its own variable, asked for over https only,
@@ -92,8 +90,9 @@ def _key(variable: str, environ: Mapping[str, str]) -> Key:
 @lru_cache(maxsize=16)
 def _escaped(value: str) -> re.Pattern[bytes]:
     r"""The key with any of its characters escaped as JSON allows: `\u0073`, and `\/` for a slash."""
-    letters = (rf"(?:{re.escape(letter)}|\\u00(?i:{ord(letter):02x})|\\/)" if letter == "/"
-               else rf"(?:{re.escape(letter)}|\\u00(?i:{ord(letter):02x}))" for letter in value)
+    letters = (
+        rf"(?:{re.escape(letter)}|\\{re.escape(letter)}|\\u00(?i:{ord(letter):02x}))" for letter in value
+    )
     return re.compile("".join(letters).encode())
 
 

@@ -10,8 +10,6 @@ import re
 from collections.abc import Mapping
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from yarl import URL
-
 from temp0.core.run import Address
 from temp0.errors import EndpointError
 from temp0.probe.connection import Connection, Reply
@@ -31,7 +29,7 @@ API_PATHS: dict[str, tuple[str, ...]] = {
     "openai-chat": ("/chat/completions", "/v1"),
     "openai-completions": ("/v1/completions",),
     "openai-responses": ("/v1/responses",),
-    "anthropic": ("/messages",),
+    "anthropic": ("/messages", "/anthropic"),
     "mistral": (),
     "ollama": ("/api/chat", "/api/generate"),
     "llamacpp": ("/completion",),
@@ -88,8 +86,9 @@ def _parts(url: str) -> SplitResult:
     try:
         parts = urlsplit(url.strip())._replace(fragment="")
         _ = parts.port
-    except ValueError as error:
-        raise EndpointError(f"the endpoint is no URL that can be read: {error}") from error
+    except ValueError:
+        # The reader's own message may repeat a password, so it is neither quoted nor chained.
+        raise EndpointError("the endpoint is no URL that can be read: look at its host and port") from None
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise EndpointError(
             f"the endpoint's URL begins with {parts.scheme or 'no scheme'!r}; "
@@ -142,15 +141,14 @@ def _with_known_path(url: str) -> str:
 
 
 async def _only_model(connection: Connection, dialect: Dialect, url: str) -> str:
-    reply = await connection.exchange("GET", URL(dialect.models_url(url), encoded=True))
+    reply = await connection.exchange("GET", dialect.models_url(url))
     models = _models(reply) if isinstance(reply, Reply) and reply.status == 200 else ()
     if len(models) == 1:
         return models[0]
     if models:
         more = ", ..." if len(models) > _MODELS_SHOWN else ""
         raise EndpointError(
-            f"the endpoint has {len(models)} models; "
-            f"name one with --model: {', '.join(models[:_MODELS_SHOWN])}{more}"
+            f"the endpoint has {len(models)} models; name one with --model: {', '.join(models[:_MODELS_SHOWN])}{more}"
         )
     raise EndpointError(f"the endpoint does not say which model it has ({_why(reply)}); name it with --model")
 

@@ -28,21 +28,17 @@ def percent(share: float | None) -> str:
     return f"< 0.{'0' * (_MOST_DECIMALS - 1)}1 %" if share < 0.5 else f"> 99.{'9' * _MOST_DECIMALS} %"
 
 
-def at_most(share: float | None) -> str:
-    """An upper bound on a share."""
-    return UNKNOWN if share is None else f"at most {percent(share)}"
-
-
 def interval(estimate: Estimate | None) -> str:
-    """A share with its 95 % interval: `87 % (71 to 95 %)`, or `100 % (at least 81.9 %)` where it is one-sided."""
+    """A share with its 95 % interval: `87 % (71–95)`, or `100 % (≥ 81.9)` where it is one-sided."""
     if estimate is None:
         return UNKNOWN
     value = percent(estimate.value)
     if estimate.low is None:
         return f"{value} (no interval)"
+    low = percent(estimate.low).removesuffix(" %")
     if estimate.sides == 1 or estimate.high is None:
-        return f"{value} (at least {percent(estimate.low)})"
-    return f"{value} ({percent(estimate.low).removesuffix(' %')} to {percent(estimate.high)})"
+        return f"{value} (≥ {low})"
+    return f"{value} ({low}–{percent(estimate.high).removesuffix(' %')})"
 
 
 def number(value: float | None) -> str:
@@ -66,6 +62,13 @@ def company(value: Company) -> str:
         return asked
     is_bound = is_shown(value) and value.reached is not None
     return f"{asked} (at least {number(value.reached)})" if is_bound else f"{asked} (not shown)"
+
+
+def p_values(p: float | None, adjusted: float | None) -> str:
+    """A p value, with its adjustment over the prompts where that changes it."""
+    if p is None or adjusted is None or adjusted == p:
+        return probability(p)
+    return f"{probability(p)} ({probability(adjusted).removeprefix('p = ')} over all prompts)"
 
 
 def margin(value: Margin) -> str:

@@ -49,6 +49,14 @@ def completions(prompt: PromptAnalysis) -> int:
     return sum(condition.completions for condition in prompt.conditions)
 
 
+def total_agreement(analysis: Analysis) -> str:
+    """TARr@N of each condition: `TARr@20: 100 % alone, 40 % company 8`; empty where it was not measured."""
+    totals = analysis.total_agreement
+    if len({total.n for total in totals}) == 1:
+        return f"TARr@{totals[0].n}: " + ", ".join(f"{percent(one.value)} {one.condition}" for one in totals)
+    return ", ".join(f"TARr@{one.n}: {percent(one.value)} {one.condition}" for one in totals)
+
+
 def listed(names: Sequence[str]) -> str:
     """Prompt names in a row, cut after some: `A, B and 3 more`."""
     shown = [beginning(name, 40) for name in names[:_LISTED]]
@@ -77,6 +85,11 @@ def again(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     return tuple(commands)
 
 
+def _who(ids: Sequence[str]) -> str:
+    """Prompts by name where they are few, else their number."""
+    return listed(ids) if len(ids) <= _LISTED else some(len(ids), "prompt")
+
+
 def _nothing(analysis: Analysis) -> Headline:
     tallies = [
         tally
@@ -96,14 +109,15 @@ def _nothing(analysis: Analysis) -> Headline:
 def _diverged(analysis: Analysis) -> Headline:
     parted = [prompt for prompt in analysis.prompts if prompt.verdict is Verdict.DIVERGED]
     widest = max(parted, key=lambda prompt: prompt.distinct.text)
+    fork = widest.tree.fork if widest.tree else None
     if len(analysis.prompts) == 1:
         sentence = f"The prompt got {answers(widest)}."
+        most = f"They part first at character {fork.char:,}." if fork else ""
     else:
         got = "got" if len(parted) == 1 else "each got"
         sentence = f"{len(parted):,} of {len(analysis.prompts):,} prompts {got} more than one answer."
-    fork = widest.tree.fork if widest.tree else None
-    from_char = f", parting first at character {fork.char:,}" if fork else ""
-    most = f"The widest is {beginning(widest.id, 40)}: {answers(widest)}{from_char}."
+        first = f", parting first at character {fork.char:,}" if fork else ""
+        most = f"The widest is {beginning(widest.id, 40)}: {answers(widest)}{first}."
     return Headline(sentence=sentence, reach=(most, *_where(parted), *_open_ends(analysis)))
 
 
@@ -113,7 +127,7 @@ def _where(parted: Sequence[PromptAnalysis]) -> tuple[str, ...]:
     together = [one for prompt in parted for one in prompt.conditions if one.condition.company > 1]
     forked = [prompt.id for prompt in parted if _forks_alone(prompt)]
     if forked:
-        return (f"Asked one at a time, {listed(forked)} already got more than one answer.",)
+        return (f"Asked one at a time, {_who(forked)} already got more than one answer.",)
     if together and alone and all(one.verdict is Verdict.AGREED for one in alone):
         return ("Asked one at a time, each of them gave one text; in company it did not stay so.",)
     return ()
@@ -129,19 +143,20 @@ def _open_ends(analysis: Analysis) -> tuple[str, ...]:
     undecided = [prompt.id for prompt in analysis.prompts if prompt.verdict is Verdict.UNDECIDED]
     told = []
     if agreed:
-        told.append(f"{listed(agreed)} gave one answer each, as far as this run goes.")
+        told.append(f"{_who(agreed)} gave one answer{' each' if agreed[1:] else ''}, as far as this run goes.")
     if undecided:
-        told.append(f"{listed(undecided)} cannot be decided.")
+        told.append(f"{_who(undecided)} cannot be decided.")
     return tuple(told)
 
 
 def _agreed(analysis: Analysis) -> Headline:
-    several = len(analysis.prompts) > 1
-    subject = f"All {len(analysis.prompts):,} prompts gave one answer each" if several else "The prompt gave one answer"
+    count = len(analysis.prompts)
+    every = "Both" if count == 2 else f"All {count:,}"
+    subject = "The prompt gave one answer" if count == 1 else f"{every} prompts gave one answer each"
     conditions = [one for prompt in analysis.prompts for one in prompt.conditions]
-    names = {one.name: None for one in conditions}
-    under = f" under all {len(names)} conditions" if len(names) > 1 else f" ({next(iter(names))})"
-    return Headline(sentence=f"{subject}{under}.", reach=_bound(conditions))
+    names = list(dict.fromkeys(one.name for one in conditions))
+    under = f"under all {len(names)} conditions" if len(names) > 1 else f"({names[0]})"
+    return Headline(sentence=f"{subject} {under}.", reach=_bound(conditions))
 
 
 def _bound(conditions: Sequence[ConditionAnalysis]) -> tuple[str, ...]:
@@ -162,19 +177,19 @@ def _undecided(analysis: Analysis) -> Headline:
         for condition in prompt.conditions:
             if reason := _why_undecided(condition):
                 reasons.setdefault(reason, []).append(prompt.id)
-    told = [f"{reason}: {listed(list(dict.fromkeys(ids)))}." for reason, ids in reasons.items()]
+    told = [f"{reason} ({_who(list(dict.fromkeys(ids)))})." for reason, ids in reasons.items()]
     return Headline(sentence="No two answers differed, but that proves no agreement.", reach=tuple(told))
 
 
 def _why_undecided(condition: ConditionAnalysis) -> str | None:
-    name = condition.name
+    under = f"Under “{condition.name}”"
     if condition.verdict is not Verdict.UNDECIDED:
         return None
     if condition.completions < 2:
-        return f"{name}, fewer than two completions counted"
+        return f"{under} fewer than two completions counted"
     if condition.length is not None and condition.length.max == 0:
-        return f"{name}, every completion was empty"
-    return f"{name}, the server was not shown to have run the requests together"
+        return f"{under} every completion was empty"
+    return f"{under} the server was not shown to have run requests together"
 
 
 Seen = Callable[[Analysis, Sequence[ConditionAnalysis]], bool]

@@ -50,7 +50,7 @@ def marked(before: str, branches: Sequence[str]) -> list[tuple[Span, ...]]:
     is a single empty span of mark `fork`.
     """
     tail = before[-_LONGEST_WORD:]
-    start = min((_word_start(tail, branch) for branch in branches), default=len(tail))
+    start = min((word_start(tail, branch) for branch in branches), default=len(tail))
     texts = [tail[start:] + branch[:_COMPARED] for branch in branches]
     spans = []
     for index, text in enumerate(texts):
@@ -59,11 +59,11 @@ def marked(before: str, branches: Sequence[str]) -> list[tuple[Span, ...]]:
     return spans
 
 
-def _word_start(tail: str, branch: str) -> int:
-    """Where in `tail` the word begins that goes on into the branch."""
+def word_start(tail: str, branch: str) -> int:
+    """Where in the shared `tail` the word begins that goes on into the branch."""
     if not tail or not branch:
         return len(tail)
-    last = words(tail)[-1]
+    last = words(tail[-_LONGEST_WORD:])[-1]
     return len(tail) - len(last) if _continues(last, branch[0]) and not last.isspace() else len(tail)
 
 

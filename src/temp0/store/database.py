@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
@@ -58,8 +58,9 @@ class Database:
     def _prepare(self) -> None:
         if self._is_current():
             return
-        with self._writer.connect() as connection:
-            _use_wal(connection)
+        # Outside any transaction: SQLite cannot change the journal within one.
+        with closing(self._writer.raw_connection()) as connection:
+            connection.cursor().execute("PRAGMA journal_mode = WAL")
         with self._writer.begin() as connection:
             migrate(connection)
 
@@ -87,7 +88,8 @@ def _make_folder(path: Path) -> None:
 
 
 def _engine(path: Path, patience_s: float) -> Engine:
-    engine = create_engine(URL.create("sqlite+pysqlite", database=str(path)), connect_args={"timeout": patience_s})
+    url = URL.create("sqlite+pysqlite", database=str(path.absolute()))
+    engine = create_engine(url, connect_args={"timeout": patience_s})
     event.listen(engine, "connect", _set_up)
     event.listen(engine, "begin", _begin)
     return engine
@@ -105,9 +107,3 @@ def _begin(connection: Connection) -> None:
     # IMMEDIATE takes the lock at once, where waiting still helps; upgrading a read lock later fails without waiting.
     writes = connection.get_execution_options().get("writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _use_wal(connection: Connection) -> None:
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    raw.execute("PRAGMA journal_mode = WAL")

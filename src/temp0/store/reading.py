@@ -42,4 +42,4 @@ def _contents(connection: Connection, *which: ColumnElement[bool]) -> Contents:
     """Every content that these attempts name, each once, however many attempts name it."""
     named = union(*(select(ATTEMPTS.c[name]).where(*which) for name in NAMED_BY_HASH))
     rows = connection.execute(select(CONTENTS).where(CONTENTS.c.hash.in_(named)))
-    return dict(rows.tuples().all())
+    return dict(rows.all())

@@ -43,7 +43,7 @@ def summaries(connection: Connection) -> tuple[RunSummary, ...]:
 
 def _judged(connection: Connection, *conditions: Any) -> dict[int, int]:
     counts = select(ATTEMPTS.c.run, func.count()).where(ATTEMPTS.c.role == "judged", *conditions)
-    return dict(connection.execute(counts.group_by(ATTEMPTS.c.run)).tuples().all())
+    return dict(connection.execute(counts.group_by(ATTEMPTS.c.run)).all())
 
 
 def _summary(

@@ -19,7 +19,9 @@ _LENGTH = struct.Struct("<I")
 
 def packed(tokens: tuple[Token, ...]) -> bytes:
     """The byte string of `tokens`: equal tokens, to the bit, make equal strings."""
-    entries = list(chain.from_iterable(_own(token) for token in tokens))
+    entries: list[Token | Alternative] = []
+    for token in tokens:
+        entries += (token, *token.top)
     head = {
         "ids": [token.id for token in tokens],
         "tops": [len(token.top) for token in tokens],

@@ -16,13 +16,13 @@ from temp0.engine.request import Request
 from temp0.engine.server.conversation import content_text, conversation
 from temp0.engine.server.error_shape import fault_event
 from temp0.engine.server.event_stream import Event, compact_json, json_event, streamed
-from temp0.engine.server.fields import Fields, parsed
+from temp0.engine.server.fields import Fields, read_fields
 from temp0.engine.server.generation import Generation, generation
 from temp0.engine.server.inquiry import Inquiry, prompt_tokens, refuse_other_models, sampling, token_limit
 from temp0.engine.server.refusal import RefusedError
 from temp0.engine.server.service import SERVICE, Service
 from temp0.engine.server.text_stream import Ending
-from temp0.engine.server.unhonoured import ANTHROPIC, refuse_unhonoured
+from temp0.engine.server.unhonoured import ANTHROPIC, ANTHROPIC_OUTPUT, refuse_unhonoured
 
 _ROLES = {"user": "user", "assistant": "assistant"}
 _STOP_REASON = {"stop": "end_turn", "length": "max_tokens", "stop_sequence": "stop_sequence"}
@@ -31,7 +31,7 @@ _STOP_REASON = {"stop": "end_turn", "length": "max_tokens", "stop_sequence": "st
 async def messages(request: web.Request) -> web.StreamResponse:
     """Answer one messages request, streamed or whole."""
     service = request.app[SERVICE]
-    inquiry = await _inquiry(service, parsed(await request.read()))
+    inquiry = await _inquiry(service, await read_fields(request))
     async with generation(service, inquiry) as answer:
         exchange = _Exchange(service=service, inquiry=inquiry, answer=answer, id=service.new_id())
         if inquiry.stream:
@@ -47,6 +47,9 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
         raise fields.missing("max_tokens", "a whole number of at least 1")
     choice = sampling(fields, hottest=1)
     refuse_unhonoured(fields, ANTHROPIC, temperature=choice.temperature)
+    output = fields.object("output_config")
+    if output:
+        refuse_unhonoured(output, ANTHROPIC_OUTPUT)
     tokens = await prompt_tokens(engine, engine.chat.render(_turns(fields)))
     request = Request(
         tokens=tokens,

@@ -10,6 +10,8 @@ import json
 import math
 from collections.abc import Mapping
 
+from aiohttp import web
+
 from temp0.engine.server.refusal import RefusedError
 
 _SHOWN_CHARACTERS = 60
@@ -113,6 +115,14 @@ class Fields:
     def missing(self, name: str, expected: str) -> RefusedError:
         """The refusal for a required field that is absent."""
         return RefusedError(f"{self.path(name)} is missing, expected {expected}", field=self.path(name))
+
+
+async def read_fields(request: web.Request) -> Fields:
+    """The fields of a request's JSON body; refuses one that does not unpack or is not one JSON object."""
+    try:
+        return parsed(await request.read())
+    except web.RequestPayloadError as error:
+        raise RefusedError("the body cannot be unpacked as its headers say") from error
 
 
 def parsed(body: bytes) -> Fields:

@@ -63,7 +63,7 @@ async def generation(service: Service, inquiry: Inquiry) -> AsyncIterator[Genera
         loop.call_soon_threadsafe(arrived.put_nowait, news)
 
     answer = Generation(arrived, TextStream(service.engine.tokenizer.bytes_of, inquiry.stops))
-    ticket = service.engine.submit(inquiry.request, hand_over, hand_over)
+    ticket = service.engine.submit(inquiry.request, hand_over, on_failure=hand_over)
     try:
         yield answer
     except (asyncio.CancelledError, ConnectionError):

@@ -17,7 +17,7 @@ from temp0.engine.request import Emission, Request
 from temp0.engine.server.conversation import conversation
 from temp0.engine.server.error_shape import fault_event
 from temp0.engine.server.event_stream import Event, compact_json, json_event, streamed
-from temp0.engine.server.fields import Fields, parsed
+from temp0.engine.server.fields import Fields, read_fields
 from temp0.engine.server.generation import Generation, generation
 from temp0.engine.server.inquiry import Inquiry, prompt_tokens, refuse_other_models, sampling, token_limit
 from temp0.engine.server.refusal import RefusedError
@@ -33,7 +33,7 @@ _MOST_ALTERNATIVES = 20
 async def chat_completions(request: web.Request) -> web.StreamResponse:
     """Answer one chat request, streamed or whole."""
     service = request.app[SERVICE]
-    fields = parsed(await request.read())
+    fields = await read_fields(request)
     inquiry = await _inquiry(service, fields)
     with_usage = _wants_usage(fields)
     async with generation(service, inquiry) as answer:

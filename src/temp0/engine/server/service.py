@@ -84,6 +84,7 @@ class ServedEngine(Protocol):
         self,
         request: Request,
         on_emission: Callable[[Emission], None],
+        *,
         on_failure: Callable[[Temp0Error], None] | None = None,
     ) -> int:
         """Queue a request; both are called from the engine's thread: once a token, or once when a step failed."""

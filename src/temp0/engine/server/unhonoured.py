@@ -51,6 +51,9 @@ ANTHROPIC: Neutral = {
     "tools": ([],),
 }
 
+# The fields of `output_config`; its effort changes nothing in a model that does not reason.
+ANTHROPIC_OUTPUT: Neutral = {"format": ()}
+
 # Greedy decoding takes the most likely token, which none of these can change.
 SAMPLING: Neutral = {
     "min_p": (0,),
@@ -60,7 +63,7 @@ SAMPLING: Neutral = {
 }
 
 
-def refuse_unhonoured(fields: Fields, neutral: Neutral, *, temperature: float) -> None:
+def refuse_unhonoured(fields: Fields, neutral: Neutral, *, temperature: float = 0.0) -> None:
     """Refuse the first field, in alphabetical order, that asks for what this server cannot do."""
     _refuse(fields, neutral, "this server does not support")
     if temperature > 0:

@@ -40,9 +40,7 @@ def _body(question: Question, model: str) -> Mapping[str, object]:
     body: dict[str, object] = {
         "model": model,
         "messages": [
-            {"role": turn.role, "content": turn.content}
-            for turn in question.messages
-            if turn.role != "system"
+            {"role": turn.role, "content": turn.content} for turn in question.messages if turn.role != "system"
         ],
         "max_tokens": question.max_tokens,
         "temperature": 0,
@@ -55,9 +53,7 @@ def _read(payload: object, headers: Headers) -> Completion | Failure:
     answer = object_at(payload, "the answer")
     if answer.get("content") is None and (said := error_in(answer)):
         return Failure(reason=ERROR_IN_200, message=said)
-    blocks = [
-        object_at(block, "content[]") for block in list_at(answer.get("content"), "content")
-    ]
+    blocks = [object_at(block, "content[]") for block in list_at(answer.get("content"), "content")]
     return Completion(
         text="".join(_texts(blocks, "text")),
         finish=name_at(answer.get("stop_reason"), "stop_reason"),

@@ -6,6 +6,8 @@ would put forks in the wrong place.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from temp0.core.run import Alternative, Token
 from temp0.core.text import utf8
 from temp0.probe.dialect.field import told_count, told_number, told_object
@@ -20,7 +22,7 @@ def tokens(value: object, text: str) -> tuple[Token, ...] | None:
     return found if b"".join(token.bytes for token in found) == utf8(text) else None
 
 
-def _token(entry: dict[str, object]) -> Token:
+def _token(entry: Mapping[str, object]) -> Token:
     return Token(
         bytes=_bytes(entry),
         id=told_count(entry.get("id")),
@@ -33,12 +35,10 @@ def _alternatives(value: object) -> tuple[Alternative, ...]:
     if not isinstance(value, list):
         return ()
     read = [(told_object(entry), _logprob(told_object(entry).get("logprob"))) for entry in value]
-    return tuple(
-        Alternative(bytes=_bytes(entry), logprob=logprob) for entry, logprob in read if logprob is not None
-    )
+    return tuple(Alternative(bytes=_bytes(entry), logprob=logprob) for entry, logprob in read if logprob is not None)
 
 
-def _bytes(entry: dict[str, object]) -> bytes:
+def _bytes(entry: Mapping[str, object]) -> bytes:
     """The token's bytes; its string where the server gives no bytes."""
     told = entry.get("bytes")
     if isinstance(told, list):

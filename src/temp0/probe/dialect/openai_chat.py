@@ -61,9 +61,7 @@ def _read(payload: object, headers: Headers) -> Completion | Failure:
     return _completion(answer, choice, headers)
 
 
-def _completion(
-    answer: Mapping[str, object], choice: Mapping[str, object], headers: Headers
-) -> Completion | Failure:
+def _completion(answer: Mapping[str, object], choice: Mapping[str, object], headers: Headers) -> Completion | Failure:
     message = object_at(choice.get("message"), "choices[0].message")
     finish = name_at(choice.get("finish_reason"), "choices[0].finish_reason")
     usage = _usage(told_object(answer.get("usage")))
@@ -94,8 +92,8 @@ def _content(message: Mapping[str, object]) -> tuple[str | None, str | None]:
         return text_at(content, "choices[0].message.content"), None
     parts = [object_at(part, "choices[0].message.content[]") for part in content]
     texts = [text_at(part.get("text"), "content[].text") for part in parts if part.get("type") == "text"]
-    thoughts = [part["thinking"] for part in parts if isinstance(part.get("thinking"), str)]
-    return "".join(texts), "".join(thoughts) or None
+    thoughts = [part.get("thinking") for part in parts]
+    return "".join(texts), "".join(thought for thought in thoughts if isinstance(thought, str)) or None
 
 
 def _reasoning(message: Mapping[str, object]) -> str | None:

@@ -44,10 +44,10 @@ EXCERPT_CHARACTERS = 200
 
 
 def excerpt(text: str) -> str:
-    """The first 200 characters on one line: white space folded, what cannot be printed written as an escape.
+    r"""The first 200 characters on one line: white space folded, what cannot be printed written as an escape.
 
-    >>> excerpt("<html>\\n  <b>no\\x1b</b>")
-    '<html> <b>no\\\\x1b</b>'
+    >>> excerpt("<html>\n  <b>no\x1b</b>")
+    '<html> <b>no\\x1b</b>'
     """
     start = " ".join(text[: 4 * EXCERPT_CHARACTERS].split())
     shown = start if len(start) <= EXCERPT_CHARACTERS else start[: EXCERPT_CHARACTERS - 1] + "…"
@@ -58,9 +58,7 @@ def printable(text: str) -> str:
     """The text with control characters and lone surrogates written as escapes, safe to store and to show."""
     if text.isprintable():
         return text
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
-    )
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def http_failure(status: int, said: str) -> Failure:

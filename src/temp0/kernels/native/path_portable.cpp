@@ -1,0 +1,19 @@
+// The portable path: every kernel compiled over the lanes of this instruction set, and nothing else exported.
+//
+// Invariant: no template or inline function of the standard library is instantiated here, since the linker would
+// keep one copy for all paths.
+#include <math.h>
+
+#include "lanes_portable.hpp"
+// The kernels are written over those lanes.
+#include "attention.hpp"
+#include "elementwise.hpp"
+#include "linear.hpp"
+#include "row_reduction.hpp"
+
+namespace temp0 {
+
+extern const KernelTable portable_kernels;
+const KernelTable portable_kernels = {"portable", round_bf16, rms_norm, silu_multiply, rotate, argmax, log_softmax, attention, linear};
+
+}  // namespace temp0

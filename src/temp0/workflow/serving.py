@@ -1,0 +1,104 @@
+"""Serves a model over HTTP until somebody ends it.
+
+SIGINT and SIGTERM, and with `exit_with_stdin` the end of standard input, are all the same wish: stop listening, cut
+what is still being answered, return. Standard input ends even when a parent process is killed, so a server that
+watches it outlives nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from temp0.engine.builtin import builtin_weights
+from temp0.engine.engine import Engine
+from temp0.engine.server import serve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """Which model, how it adds, and how much it holds at once; see `Engine.load`."""
+
+    weights: Path | None = None
+    arithmetic: str = "stock"
+    activations: str = "bf16"
+    threads: int | None = None
+    kv_tokens: int = 16384
+    max_running: int = 32
+    chunk_tokens: int = 256
+    queue: int = 64
+
+    def load(self) -> Engine:
+        """The engine, loaded; raises `ModelError` and `UsageError`."""
+        return Engine.load(
+            self.weights or builtin_weights(),
+            arithmetic=self.arithmetic,
+            activations=self.activations,
+            threads=self.threads,
+            kv_tokens=self.kv_tokens,
+            max_running=self.max_running,
+            chunk_tokens=self.chunk_tokens,
+            queue=self.queue,
+        )
+
+
+def serve_model(
+    served: Served,
+    *,
+    host: str,
+    port: int,
+    api_key: str | None,
+    exit_with_stdin: bool,
+    announce: Callable[[Engine, int], None],
+) -> None:
+    """Load a model and serve it; `announce` is told the engine and the port once it listens.
+
+    Raises `ModelError`, and `UsageError` for an argument or an address that cannot be right.
+    """
+    asyncio.run(_serve(served, host, port, api_key, exit_with_stdin, announce))
+
+
+async def _serve(
+    served: Served,
+    host: str,
+    port: int,
+    api_key: str | None,
+    exit_with_stdin: bool,
+    announce: Callable[[Engine, int], None],
+) -> None:
+    ended = _ended(exit_with_stdin=exit_with_stdin)
+    engine = await asyncio.to_thread(served.load)
+    engine.start()
+    try:
+        await serve(
+            engine,
+            host,
+            port,
+            api_key=api_key,
+            on_listening=lambda actual_port: announce(engine, actual_port),
+            until=ended,
+        )
+    finally:
+        engine.close()
+
+
+def _ended(*, exit_with_stdin: bool) -> asyncio.Event:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    if exit_with_stdin:
+        threading.Thread(target=_watch_stdin, args=(loop, ended), name="temp0-stdin", daemon=True).start()
+    return ended
+
+
+def _watch_stdin(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    loop.call_soon_threadsafe(ended.set)

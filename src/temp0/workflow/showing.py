@@ -1,0 +1,27 @@
+"""An analysis as text, in the form that a door asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from temp0.core.analysis import Analysis
+from temp0.errors import UsageError
+from temp0.report import failure_text, html, json_text, terminal
+
+__all__ = ["Form", "failure_text", "shown", "terminal", "write_report"]
+
+Form = Literal["html", "json"]
+
+
+def shown(analysis: Analysis, form: Form) -> str:
+    """The analysis as a page, or as a JSON document that ends with its newline."""
+    return html(analysis) if form == "html" else json_text(analysis) + "\n"
+
+
+def write_report(analysis: Analysis, form: Form, path: Path) -> None:
+    """Write the analysis into a file. Raises `UsageError` where that cannot be."""
+    try:
+        path.write_text(shown(analysis, form), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}; name another file") from error

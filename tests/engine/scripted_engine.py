@@ -1,0 +1,112 @@
+"""An engine with the public surface that the server needs, whose every answer is written down beforehand.
+
+It speaks from a thread of its own, as the real one does. Token ids below 256 are bytes of the prompt; the script's
+tokens follow; `END` ends an answer and has no bytes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from temp0.core.plan import Message
+from temp0.engine.request import Emission, Request
+from temp0.errors import QueueFullError, RequestError, Temp0Error
+
+FIRST = 256
+END = 9999
+
+
+@dataclass
+class ScriptedTokenizer:
+    script: tuple[bytes, ...]
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def bytes_of(self, token_id: int) -> bytes:
+        return b"" if token_id == END else self.script[token_id - FIRST]
+
+
+class PlainTemplate:
+    def render(self, messages: Sequence[Message]) -> str:
+        if any(message.content == "refuse me" for message in messages):
+            raise RequestError("the chat template refuses these messages")
+        return "".join(f"{message.role}:{message.content}\n" for message in messages)
+
+
+@dataclass
+class ScriptedEngine:
+    """`script` is the answer token by token. `stall_after` tokens it waits until cancelled; `fail_after`, it fails."""
+
+    script: tuple[bytes, ...] = (b"Hel", b"lo", b" there", b"!")
+    stall_after: int | None = None
+    fail_after: int | None = None
+    queue_full: bool = False
+    crash: Exception | None = None
+    name: str = "scripted"
+    fingerprint: str = "temp0-0123456789ab"
+    context_tokens: int = 2000
+    running: int = 0
+    waiting: int = 0
+    emitted_tokens: int = 0
+    requests: list[Request] = field(default_factory=list)
+    cancelled: list[int] = field(default_factory=list)
+    ends: dict[int, threading.Event] = field(default_factory=dict)
+    chat: PlainTemplate = field(default_factory=PlainTemplate)
+
+    @property
+    def tokenizer(self) -> ScriptedTokenizer:
+        return ScriptedTokenizer(self.script)
+
+    @property
+    def text(self) -> str:
+        return b"".join(self.script).decode("utf-8", "replace")
+
+    def submit(
+        self,
+        request: Request,
+        on_emission: Callable[[Emission], None],
+        *,
+        on_failure: Callable[[Temp0Error], None] | None = None,
+    ) -> int:
+        if self.queue_full:
+            raise QueueFullError("the queue holds 0 requests already; try again later")
+        if self.crash:
+            raise self.crash
+        ticket = len(self.requests)
+        self.requests.append(request)
+        self.ends[ticket] = threading.Event()
+        self.running += 1
+        arguments = (ticket, request, on_emission, on_failure)
+        threading.Thread(target=self._answer, args=arguments, daemon=True).start()
+        return ticket
+
+    def cancel(self, ticket: int) -> None:
+        self.cancelled.append(ticket)
+        self.ends[ticket].set()
+
+    def _answer(self, ticket, request, on_emission, on_failure) -> None:
+        for place, emission in enumerate(self._emissions(request)):
+            if place == self.fail_after:
+                on_failure(Temp0Error("a secret detail of the failed step"))
+                break
+            if place == self.stall_after:
+                self.ends[ticket].wait(30)
+            if self.ends[ticket].is_set():
+                break
+            self.emitted_tokens += 1
+            on_emission(emission)
+        self.running -= 1
+
+    def _emissions(self, request: Request) -> list[Emission]:
+        tokens = [FIRST + place for place in range(len(self.script))] + [END]
+        emissions = []
+        for place, token in enumerate(tokens[: request.max_tokens]):
+            last = place + 1 == request.max_tokens
+            finish = "stop" if token == END else "length" if last else None
+            logprob = -0.25 * (place + 1) if request.logprobs else None
+            top = tuple((FIRST, -1.0 - rank) for rank in range(request.top_logprobs))
+            emissions.append(Emission(token=token, logprob=logprob, top=top, finish=finish))
+        return emissions

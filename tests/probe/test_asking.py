@@ -1,0 +1,224 @@
+"""Carrying out a plan: order, pool, witnesses, stopping."""
+
+import asyncio
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import pytest
+
+from temp0.core.plan import Condition, Message, Plan, Prompt
+from temp0.core.run import Address, Attempt, Completion, Failure, Question, Sample
+from temp0.probe.asking import Asking, Past
+from temp0.probe.endpoint import Answer
+from temp0.probe.filler import SAME_MAX_TOKENS, Fillers
+
+ADDRESS = Address(url="scripted:", api="scripted", model="m")
+
+
+@dataclass
+class Scripted:
+    """An endpoint that answers after so many turns of the loop, and notes what it sees."""
+
+    turns: int = 3
+    outcomes: list[Completion | Failure] = field(default_factory=list)
+    tells: bool = True
+    in_flight: int = 0
+    peak: int = 0
+    asked: list[Question] = field(default_factory=list)
+    seen: list[tuple[str, int]] = field(default_factory=list)
+    address: Address = ADDRESS
+
+    async def complete(self, question: Question) -> Answer:
+        self.asked.append(question)
+        self.in_flight += 1
+        place = len(self.asked) - 1
+        try:
+            for turn in range(self.turns + place % 3):
+                await asyncio.sleep(0)
+                if turn == self.turns - 1:
+                    self.seen.append((question.messages[0].content, self.in_flight))
+        finally:
+            self.in_flight -= 1
+        outcome = self.outcomes[place] if place < len(self.outcomes) else Completion(text="yes")
+        return Answer(outcome=outcome)
+
+    async def running(self) -> float | None:
+        return float(self.in_flight) if self.tells else None
+
+    async def close(self) -> None:
+        """Nothing to give back."""
+
+
+def prompt(name: str = "p", n: int = 4, max_tokens: int = 50) -> Prompt:
+    return Prompt(id=name, messages=(Message(role="user", content=name),), n=n, max_tokens=max_tokens)
+
+
+def sitting(plan: Plan, endpoint: Scripted, **options: object) -> tuple[Asking, list[Attempt], list[Sample]]:
+    attempts: list[Attempt] = []
+    samples: list[Sample] = []
+    ticks = iter(range(1_000_000))
+    asking = Asking(
+        endpoint=endpoint,
+        fillers=Fillers(plan.prompts, plan.seed),
+        clock=lambda: float(next(ticks)),
+        on_attempt=attempts.append,
+        on_sample=samples.append,
+        **options,  # type: ignore[arg-type]
+    )
+    asyncio.run(asking.ask(plan.blocks()))
+    return asking, attempts, samples
+
+
+def plan_of(*prompts: Prompt, company: tuple[int, ...] = (1, 3), filler: str = "same", seed: int = 0) -> Plan:
+    conditions = tuple(Condition(company=k, filler=filler if k > 1 else "same") for k in company)  # type: ignore[arg-type]
+    return Plan(prompts=prompts, conditions=conditions, seed=seed)
+
+
+def test_every_planned_attempt_is_made_once() -> None:
+    plan = plan_of(prompt("a"), prompt("b", n=7))
+    _, attempts, _ = sitting(plan, Scripted())
+    judged = [(one.prompt, one.condition) for one in attempts if one.role == "judged"]
+    assert {pair: judged.count(pair) for pair in judged} == {
+        ("a", "alone"): 4, ("a", "company 3"): 4, ("b", "alone"): 7, ("b", "company 3"): 7,
+    }  # fmt: skip
+
+
+def test_an_attempt_alone_has_nothing_of_ours_beside_it() -> None:
+    _, attempts, _ = sitting(plan_of(prompt("a"), prompt("b")), Scripted())
+    for alone in (one for one in attempts if one.condition == "alone"):
+        others = [one for one in attempts if one is not alone]
+        assert alone.in_flight == 1
+        assert not any(one.started_s < alone.ended_s and alone.started_s < one.ended_s for one in others)
+
+
+def test_the_pool_stays_full_until_the_last_judged_attempt_is_done() -> None:
+    endpoint = Scripted()
+    sitting(plan_of(prompt("a", n=7), company=(5,)), endpoint)
+    judged_and_fillers = [count for _, count in endpoint.seen[:7]]
+    assert judged_and_fillers == [5] * 7
+
+
+def test_a_pool_larger_than_what_is_judged_is_filled_from_the_start() -> None:
+    _, attempts, _ = sitting(plan_of(prompt("a", n=2), company=(6,)), Scripted())
+    assert [one.role for one in sorted(attempts, key=lambda one: one.order)[:6]] == ["judged"] * 2 + ["filler"] * 4
+
+
+def test_consecutive_blocks_of_one_pool_never_have_judged_attempts_of_two_blocks_in_flight() -> None:
+    _, attempts, _ = sitting(plan_of(prompt("a", n=12), company=(3,)), Scripted())
+    judged = [one for one in attempts if one.role == "judged"]
+    assert len({one.block for one in judged}) == 4
+    for one in judged:
+        for other in judged:
+            if one.block != other.block:
+                assert one.ended_s < other.started_s or other.ended_s < one.started_s
+
+
+def test_mixed_company_has_one_judged_attempt_in_flight_at_a_time() -> None:
+    _, attempts, _ = sitting(plan_of(prompt("a", n=5), prompt("b", n=1), company=(4,), filler="mixed"), Scripted())
+    judged = sorted((one for one in attempts if one.prompt == "a" and one.role == "judged"), key=lambda one: one.order)
+    fillers = [one for one in attempts if one.role == "filler" and one.block in {each.block for each in judged}]
+    assert len(judged) == 5
+    assert all(before.ended_s < after.started_s for before, after in pairwise(judged))
+    assert fillers
+    assert all(one.prompt != "a" for one in fillers)
+
+
+def test_fillers_of_the_same_prompt_are_cut_short() -> None:
+    endpoint = Scripted()
+    sitting(plan_of(prompt("a", n=2), company=(4,)), endpoint)
+    assert {question.max_tokens for question in endpoint.asked} == {50, SAME_MAX_TOKENS}
+
+
+def test_orders_are_consecutive_and_name_their_predecessor() -> None:
+    _, attempts, _ = sitting(plan_of(prompt("a")), Scripted())
+    ordered = sorted(attempts, key=lambda one: one.order)
+    assert [one.order for one in ordered] == list(range(len(attempts)))
+    assert [one.predecessor for one in ordered] == [None, *range(len(attempts) - 1)]
+
+
+def test_a_resumed_sitting_goes_on_counting() -> None:
+    _, attempts, _ = sitting(plan_of(prompt("a"), company=(1,)), Scripted(), past=Past(attempts=10))
+    assert min(one.order for one in attempts) == 10
+    assert min(attempts, key=lambda one: one.order).predecessor == 9
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_refusal_before_any_completion_ends_the_sitting(status: int) -> None:
+    refusal = Failure(reason=f"http-{status}", message="no", status=status)
+    asking, attempts, _ = sitting(plan_of(prompt("a", n=9), company=(1,)), Scripted(outcomes=[refusal]))
+    assert asking.stopped == refusal
+    assert len(attempts) == 1
+
+
+@pytest.mark.parametrize("status", [400, 429, 500])
+def test_other_failures_do_not_end_the_sitting(status: int) -> None:
+    failure = Failure(reason=f"http-{status}", message="no", status=status)
+    asking, attempts, _ = sitting(plan_of(prompt("a", n=9), company=(1,)), Scripted(outcomes=[failure] * 9))
+    assert asking.stopped is None
+    assert len(attempts) == 9
+
+
+def test_a_refusal_after_a_completion_is_only_a_failure() -> None:
+    refusal = Failure(reason="http-404", message="no", status=404)
+    outcomes: list[Completion | Failure] = [Completion(text="yes"), refusal]
+    asking, attempts, _ = sitting(plan_of(prompt("a", n=9), company=(1,)), Scripted(outcomes=outcomes))
+    assert asking.stopped is None
+    assert len(attempts) == 9
+
+
+def test_the_limit_of_requests_counts_fillers() -> None:
+    endpoint = Scripted()
+    asking, _, _ = sitting(plan_of(prompt("a", n=30), company=(4,)), endpoint, max_requests=11)
+    assert len(endpoint.asked) == 11
+    assert asking.stopped is not None
+    assert asking.stopped.reason == "max-requests"
+
+
+def test_the_servers_count_is_sampled_while_the_pool_runs() -> None:
+    _, attempts, samples = sitting(plan_of(prompt("a", n=6), company=(6,)), Scripted())
+    assert {sample.block for sample in samples} == {one.block for one in attempts}
+    assert all(sample.running == 6 for sample in samples)
+
+
+def test_a_server_that_tells_no_count_is_asked_once() -> None:
+    _, _, samples = sitting(plan_of(prompt("a", n=6), company=(2,)), Scripted(tells=False))
+    assert samples == []
+
+
+def test_cancelling_records_what_was_in_flight_as_interrupted() -> None:
+    plan = plan_of(prompt("a", n=3), company=(3,))
+    attempts: list[Attempt] = []
+    asking = Asking(
+        endpoint=Scripted(turns=10**9),
+        fillers=Fillers(plan.prompts, 0),
+        clock=lambda: 0.0,
+        on_attempt=attempts.append,
+        on_sample=lambda _sample: None,
+    )
+
+    async def interrupt() -> None:
+        task = asyncio.create_task(asking.ask(plan.blocks()))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(interrupt())
+    reasons = [one.outcome.reason for one in attempts if isinstance(one.outcome, Failure)]
+    assert reasons == ["interrupted"] * 3
+
+
+def test_an_error_of_the_recorder_ends_the_sitting_at_once() -> None:
+    plan = plan_of(prompt("a", n=30), company=(3,))
+    endpoint = Scripted()
+
+    def refuse(attempt: Attempt) -> None:
+        raise OSError("disk full")
+
+    asking = Asking(
+        endpoint=endpoint, fillers=Fillers(plan.prompts, 0), clock=lambda: 0.0, on_attempt=refuse,
+        on_sample=lambda _sample: None,
+    )  # fmt: skip
+    with pytest.raises(OSError, match="disk full"):
+        asyncio.run(asking.ask(plan.blocks()))
+    assert len(endpoint.asked) <= 6

@@ -1,0 +1,104 @@
+"""Anthropic's messages: what is sent, and how lists of blocks are read."""
+
+import json
+
+import pytest
+from scripted_server import BODIES, question
+
+from temp0.core.plan import Message
+from temp0.core.run import Completion, Failure, Question, Usage
+from temp0.probe.dialect import DIALECTS
+
+ANTHROPIC = DIALECTS["anthropic"]
+
+
+def read(content: object, **fields: object) -> Completion:
+    outcome = ANTHROPIC.completion({"type": "message", "content": content, "stop_reason": "end_turn", **fields})
+    assert isinstance(outcome, Completion), outcome
+    return outcome
+
+
+def failure(payload: object) -> Failure:
+    outcome = ANTHROPIC.completion(payload)
+    assert isinstance(outcome, Failure), outcome
+    return outcome
+
+
+def test_temperature_zero_is_sent_and_the_system_message_stands_apart():
+    turns = (Message(role="system", content="Be brief."), Message(role="user", content="Hi"))
+    assert ANTHROPIC.body(Question(messages=turns, max_tokens=4), "claude") == {
+        "model": "claude",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "max_tokens": 4,
+        "temperature": 0,
+        "stream": False,
+        "system": "Be brief.",
+    }
+    assert "system" not in ANTHROPIC.body(question(), "claude")
+
+
+def test_the_key_and_the_version_go_into_their_own_headers():
+    assert ANTHROPIC.headers("sk-1") == {"anthropic-version": "2023-06-01", "x-api-key": "sk-1"}
+    assert ANTHROPIC.headers(None) == {"anthropic-version": "2023-06-01"}
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ("https://api.anthropic.com", "https://api.anthropic.com/v1/messages"),
+        ("https://host/v1", "https://host/v1/messages"),
+        ("https://host/v1/messages/", "https://host/v1/messages"),
+        ("https://host/anthropic", "https://host/anthropic/v1/messages"),
+    ],
+)
+def test_the_url_follows_from_what_the_user_gave(given: str, asked: str):
+    assert ANTHROPIC.url(given) == asked
+    assert ANTHROPIC.models_url(given) == asked.removesuffix("messages") + "models"
+
+
+def test_a_recorded_answer_counts_cached_tokens_into_the_prompt():
+    outcome = ANTHROPIC.completion(json.loads((BODIES / "llama_messages.json").read_bytes()))
+    assert isinstance(outcome, Completion)
+    assert (outcome.text, outcome.finish) == ("Hello there! I", "max_tokens")
+    assert outcome.usage == Usage(prompt=33, completion=4, cached=32)
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "reasoning"),
+    [
+        ([], "", None),
+        ([{"type": "thinking", "thinking": "", "signature": "s"}, {"type": "text", "text": "Hi"}], "Hi", None),
+        ([{"type": "thinking", "thinking": "hm"}], "", "hm"),
+        ([{"type": "text", "text": "a"}, {"type": "tool_use", "input": {}}, {"type": "text", "text": "b"}], "ab", None),
+        ([{"type": "redacted_thinking", "data": "x"}, {"type": "text", "text": "Hi"}], "Hi", None),
+        ([{"type": "a kind of tomorrow", "text": 3}, {"no": "type"}], "", None),
+    ],
+)
+def test_the_text_is_what_the_text_blocks_join_to(content: object, text: str, reasoning: str | None):
+    completion = read(content)
+    assert (completion.text, completion.reasoning) == (text, reasoning)
+
+
+def test_a_refusal_with_no_block_is_an_empty_completion_that_says_so():
+    completion = read([], stop_reason="refusal")
+    assert (completion.text, completion.finish) == ("", "refusal")
+
+
+def test_an_error_under_status_200_is_a_failure_that_says_it():
+    payload = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    assert failure(payload) == Failure(reason="error-in-200", message="Overloaded")
+
+
+@pytest.mark.parametrize(
+    ("payload", "quoted"),
+    [
+        ({}, "content is None, expected an array"),
+        ({"content": "hi"}, "content is 'hi', expected an array"),
+        ({"content": ["hi"]}, "content[] is 'hi', expected an object"),
+        ({"content": [{"type": "text"}]}, "content[].text is None, expected a string"),
+        ({"content": [], "stop_reason": 1}, "stop_reason is 1, expected a string"),
+        ("hi", "the answer is 'hi', expected an object"),
+    ],
+)
+def test_a_field_of_a_wrong_type_is_quoted(payload: object, quoted: str):
+    assert failure(payload) == Failure(reason="malformed", message=quoted)

@@ -1,0 +1,78 @@
+"""Whatever JSON stands in whatever field, a dialect's reader answers with a value."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scripted_server import BODIES
+
+from temp0.core.run import Completion, Failure
+from temp0.core.text import utf8
+from temp0.probe.dialect import DIALECTS
+from temp0.probe.dialect.reason import REASONS
+
+SAMPLES = {
+    "openai-chat": json.loads((BODIES / "llama_chat_logprobs.json").read_bytes()),
+    "anthropic": json.loads((BODIES / "llama_messages.json").read_bytes()),
+}
+TEXTS = st.text(alphabet=st.characters(exclude_categories=()), max_size=5)
+NAMES = st.sampled_from(
+    [
+        "type",
+        "text",
+        "thinking",
+        "content",
+        "message",
+        "choices",
+        "error",
+        "logprobs",
+        "token",
+        "bytes",
+        "logprob",
+        "reasoning",
+    ]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES | TEXTS, inner, max_size=4),
+    max_leaves=8,
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for step, below in inner for place in places(below, (*path, step)))]
+
+
+def with_value(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    step, *rest = path
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[step] = with_value(value[step], tuple(rest), new)
+    return copy
+
+
+def is_sound(outcome: Completion | Failure) -> bool:
+    if isinstance(outcome, Failure):
+        return outcome.reason in REASONS and bool(outcome.message)
+    spelled = None if outcome.tokens is None else b"".join(token.bytes for token in outcome.tokens)
+    return isinstance(outcome.text, str) and spelled in {None, utf8(outcome.text)}
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_any_value_in_any_field_is_a_completion_or_a_failure(name: str, data: st.DataObject):
+    path = data.draw(st.sampled_from(places(SAMPLES[name])))
+    payload = with_value(SAMPLES[name], path, data.draw(JSON))
+    assert is_sound(DIALECTS[name].completion(payload, ()))
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@settings(max_examples=100, deadline=None)
+@given(payload=JSON)
+def test_any_json_at_all_is_a_completion_or_a_failure(name: str, payload: object):
+    assert is_sound(DIALECTS[name].completion(payload, ()))

@@ -1,0 +1,221 @@
+"""OpenAI's chat dialect: what is sent, and how every kind of answer is read."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from scripted_server import BODIES, question
+
+from temp0.core.plan import Message
+from temp0.core.run import Completion, Failure, Question, Usage
+from temp0.probe.dialect import DIALECTS
+
+CHAT = DIALECTS["openai-chat"]
+
+
+def answer(message: object, **choice: object) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop", **choice}]}
+
+
+def completion(payload: object) -> Completion:
+    outcome = CHAT.completion(payload)
+    assert isinstance(outcome, Completion), outcome
+    return outcome
+
+
+def failure(payload: object) -> Failure:
+    outcome = CHAT.completion(payload)
+    assert isinstance(outcome, Failure), outcome
+    return outcome
+
+
+def test_temperature_zero_is_sent_as_the_number_zero():
+    sent = json.loads(json.dumps(CHAT.body(question(max_tokens=7), "smol")))
+    assert sent == {
+        "model": "smol",
+        "messages": [{"role": "user", "content": "Say hi."}],
+        "max_tokens": 7,
+        "temperature": 0,
+        "stream": False,
+    }
+    assert type(sent["temperature"]) is int
+
+
+def test_logprobs_are_asked_for_with_five_alternatives_only_when_wanted():
+    sent = CHAT.body(question(logprobs=True), "smol")
+    assert (sent["logprobs"], sent["top_logprobs"]) == (True, 5)
+    assert "logprobs" not in CHAT.body(question(), "smol")
+
+
+def test_a_system_message_stays_a_message():
+    turns = (Message(role="system", content="Be brief."), Message(role="user", content="Hi"))
+    sent = CHAT.body(Question(messages=turns, max_tokens=4), "m")
+    assert sent["messages"][0] == {"role": "system", "content": "Be brief."}  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "models"),
+    [
+        ("http://host:1", "http://host:1/v1/chat/completions", "http://host:1/v1/models"),
+        ("http://host:1/", "http://host:1/v1/chat/completions", "http://host:1/v1/models"),
+        ("http://host/api/v1/", "http://host/api/v1/chat/completions", "http://host/api/v1/models"),
+        ("http://host/v1/chat/completions", "http://host/v1/chat/completions", "http://host/v1/models"),
+        (
+            "http://host/v1?api-version=2",
+            "http://host/v1/chat/completions?api-version=2",
+            "http://host/v1/models?api-version=2",
+        ),
+    ],
+)
+def test_the_urls_follow_from_what_the_user_gave(given: str, asked: str, models: str):
+    assert (CHAT.url(given), CHAT.models_url(given)) == (asked, models)
+
+
+def test_a_recorded_answer_of_llama_cpp_is_read_whole():
+    read = completion(
+        json.loads((BODIES / "llama_chat_plain.http").read_bytes().split(b"\r\n\r\n")[-1].split(b"\n\n")[-1])
+    )
+    assert read.text == "Hello there! I"
+    assert read.finish == "length"
+    assert read.usage == Usage(prompt=33, completion=4, cached=0)
+    assert (read.model, read.fingerprint) == ("models/smol-BF16.gguf", "b0-unknown")
+    assert (read.id, read.created) == ("chatcmpl-4d1RG5LryPklqCBul7ggWX4NxLX6MwSG", 1795957208)
+    assert read.tokens is None
+
+
+def test_recorded_logprobs_of_llama_cpp_come_with_bytes_ids_and_alternatives():
+    read = completion(json.loads((BODIES / "llama_chat_logprobs.json").read_bytes()))
+    assert read.tokens is not None
+    assert [token.bytes for token in read.tokens] == [b"Hello", b" there", b"!"]
+    assert [token.id for token in read.tokens] == [19556, 665, 17]
+    assert read.tokens[1].logprob == -0.8500590324401855
+    assert [other.bytes for other in read.tokens[1].top] == [b" there", b"!"]
+
+
+def test_an_empty_text_is_a_completion():
+    assert completion(answer({"content": ""})).text == ""
+
+
+def test_null_content_without_a_reason_is_a_failure():
+    assert failure(answer({"content": None})).reason == "null-content"
+    assert failure(answer({})).reason == "null-content"
+    assert failure(answer({"content": None, "tool_calls": [], "reasoning_content": ""})).reason == "null-content"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "reasoning_content": "hm"},
+        {"content": None, "reasoning": "hm"},
+        {"content": None, "tool_calls": [{"id": "1"}]},
+        {"content": None, "function_call": {"name": "f"}},
+        {"content": None, "refusal": "I can't."},
+    ],
+)
+def test_null_content_with_a_reason_is_an_empty_completion(message: dict[str, object]):
+    assert completion(answer(message)).text == ""
+
+
+def test_a_content_filter_explains_null_content():
+    assert completion(answer({"content": None}, finish_reason="content_filter")).finish == "content_filter"
+
+
+def test_reasoning_tokens_that_ate_the_budget_explain_null_content():
+    usage = {"completion_tokens": 4, "completion_tokens_details": {"reasoning_tokens": 4}}
+    read = completion({**answer({"content": None}, finish_reason="length"), "usage": usage})
+    assert (read.text, read.usage.reasoning) == ("", 4)
+
+
+def test_reasoning_is_kept_apart_from_the_text():
+    read = completion(answer({"content": "4", "reasoning_content": "2+2\n"}))
+    assert (read.text, read.reasoning) == ("4", "2+2\n")
+
+
+def test_content_in_parts_is_joined_and_its_thinking_kept_apart():
+    parts = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    read = completion(answer({"content": parts}))
+    assert (read.text, read.reasoning) == ("ab", "hm")
+
+
+def test_a_lone_surrogate_is_kept():
+    payload = json.loads(r'{"choices":[{"message":{"content":"a\udcb2"}}]}')
+    assert completion(payload).text == "a\udcb2"
+
+
+@pytest.mark.parametrize("choices", [None, []])
+def test_an_answer_without_choices_is_a_failure(choices: object):
+    assert failure({"choices": choices, "id": "x"}).reason == "no-choices"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"error": {"message": "overloaded", "code": 529}},
+        {"error": "overloaded"},
+        {"choices": [], "error": {"message": "overloaded"}},
+        {"choices": [{"error": {"message": "overloaded"}, "finish_reason": "error"}]},
+    ],
+)
+def test_an_error_under_status_200_is_a_failure_that_says_it(payload: object):
+    assert failure(payload) == Failure(reason="error-in-200", message="overloaded")
+
+
+@pytest.mark.parametrize(
+    ("payload", "quoted"),
+    [
+        ([1], "the answer is [1], expected an object"),
+        ({"choices": {"a": 1}}, "choices is {'a': 1}, expected an array"),
+        ({"choices": ["x"]}, "choices[0] is 'x', expected an object"),
+        (answer("hi"), "choices[0].message is 'hi', expected an object"),
+        (answer({"content": 7}), "choices[0].message.content is 7, expected a string"),
+        (answer({"content": "x"}, finish_reason=3), "choices[0].finish_reason is 3, expected a string"),
+    ],
+)
+def test_a_field_of_a_wrong_type_is_quoted(payload: object, quoted: str):
+    assert failure(payload) == Failure(reason="malformed", message=quoted)
+
+
+def test_an_answer_nested_too_deeply_is_malformed():
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert failure({"choices": deep}).reason == "malformed"
+
+
+@pytest.mark.parametrize("odd", ["2024", -1, 1.5e300, True, [], {}, math.nan, 2**70, None])
+def test_odd_descriptions_do_not_void_the_text(odd: object):
+    payload = answer({"content": "hi"}) | {"created": odd, "usage": odd, "id": odd and 7, "system_fingerprint": 3}
+    read = completion(payload)
+    assert (read.text, read.created, read.usage, read.id) == ("hi", None, Usage(), None)
+
+
+def logprobs(*entries: dict[str, object]) -> dict[str, object]:
+    return {"content": list(entries)}
+
+
+def test_tokens_that_do_not_spell_the_text_are_not_kept():
+    told = logprobs({"token": "hi", "bytes": [104, 105], "logprob": -1.0})
+    assert completion(answer({"content": "hi!"}, logprobs=told)).tokens is None
+    assert completion(answer({"content": "hi"}, logprobs=told)).tokens is not None
+
+
+def test_a_character_split_over_tokens_is_joined_by_bytes():
+    told = logprobs({"token": "\\xc3", "bytes": [195], "logprob": -1}, {"token": "\\xa9", "bytes": [169], "logprob": 0})
+    read = completion(answer({"content": "é"}, logprobs=told))
+    assert read.tokens is not None
+    assert [token.bytes for token in read.tokens] == [b"\xc3", b"\xa9"]
+
+
+def test_a_token_without_bytes_is_known_by_its_string():
+    read = completion(answer({"content": "é"}, logprobs=logprobs({"token": "é", "bytes": None, "logprob": -1})))
+    assert read.tokens is not None
+    assert read.tokens[0].bytes == "é".encode()
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, 0.5, None, "-1", True])
+def test_a_value_that_is_no_logprob_is_unknown(odd: object):
+    entry = {"token": "hi", "logprob": odd, "top_logprobs": [{"token": "ho", "logprob": odd}]}
+    read = completion(answer({"content": "hi"}, logprobs=logprobs(entry)))
+    assert read.tokens is not None
+    assert (read.tokens[0].logprob, read.tokens[0].top) == (None, ())
