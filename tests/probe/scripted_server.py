@@ -57,7 +57,7 @@ class ScriptedServer:
                 self.received.append(await _request(reader))
                 answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
                 await (answer(writer) if callable(answer) else _send(writer, answer))
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
         finally:
             writer.close()

@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,9 +21,15 @@ if TYPE_CHECKING:
     from temp0.engine.engine import Engine
 
 _AT_LEAST_ONE = click.IntRange(min=1)
+_EXAMPLES = """\b
+Examples:
+  temp0 serve
+  OPENAI_BASE_URL=http://127.0.0.1:8020/v1 OPENAI_API_KEY=none python your_program.py
+  export TEMP0_KEY=...; temp0 serve --host 0.0.0.0 --key-env TEMP0_KEY
+"""
 
 
-@click.command()
+@click.command(epilog=_EXAMPLES)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -64,64 +70,36 @@ _AT_LEAST_ONE = click.IntRange(min=1)
     help="Environment variable with the key that clients must send.  [default: no key]",
 )
 @click.option("--exit-with-stdin", is_flag=True, hidden=True, help="End when standard input ends.")
-def serve(
-    host: str,
-    port: int,
-    weights: Path | None,
-    arithmetic: str,
-    activations: str,
-    threads: int | None,
-    kv_tokens: int,
-    max_running: int,
-    chunk_tokens: int,
-    queue: int,
-    key_env: str | None,
-    exit_with_stdin: bool,
-) -> None:
-    r"""Serve the built-in model, or another, over HTTP.
+def serve(host: str, port: int, key_env: str | None, exit_with_stdin: bool, **model: Any) -> None:
+    """Serve the built-in model, or another, over HTTP.
 
     Speaks POST /v1/chat/completions (OpenAI) and POST /v1/messages (Anthropic), streamed or not, and answers GET
-    /v1/models, /health and /metrics (Prometheus). Point a client at the URL it prints:
-
-    \b
-        temp0 serve --port 8020
-        OPENAI_BASE_URL=http://127.0.0.1:8020/v1 OPENAI_API_KEY=none python your_program.py
+    /v1/models, /health and /metrics (Prometheus). Point a client at the URL it prints.
 
     Decoding is greedy unless a request sends a temperature above 0; a seed makes that repeatable. A request
     that asks for what the server cannot do (tools, JSON mode, more than one choice) is refused, never answered
     as if it had not asked. Clients that send no max_tokens get up to 1024.
 
-    Ctrl-C or SIGTERM ends it, with exit code 0. With --key-env, /v1 asks for that key:
-
-    \b
-        export TEMP0_KEY=...; temp0 serve --key-env TEMP0_KEY
+    Ctrl-C or SIGTERM ends it, with exit code 0. With --key-env, everything under /v1 asks for that key.
     """
-    from temp0.workflow.serving import Served, serve_model
+    import asyncio
 
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="temp0 serve: %(levelname)s: %(message)s")
     api_key = _key(key_env)
     if api_key is None and not _is_loopback(host):
-        click.echo(
-            f"temp0 serve: warning: anyone who reaches {host} can use this server; --key-env asks for a key", err=True
-        )
-    served = Served(
-        weights=weights,
-        arithmetic=arithmetic,
-        activations=activations,
-        threads=threads,
-        kv_tokens=kv_tokens,
-        max_running=max_running,
-        chunk_tokens=chunk_tokens,
-        queue=queue,
-    )
-    serve_model(
-        served,
+        click.echo(f"temp0 serve: warning: {host} may be open to others; --key-env asks them for a key", err=True)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="temp0 serve: %(levelname)s: %(message)s")
+
+    from temp0.workflow.serving import Served, serve_model
+
+    serving = serve_model(
+        Served(**model),
         host=host,
         port=port,
         api_key=api_key,
         exit_with_stdin=exit_with_stdin,
         announce=lambda engine, actual_port: _announce(engine, host, actual_port),
     )
+    asyncio.run(serving)
 
 
 def _announce(engine: Engine, host: str, port: int) -> None:

@@ -67,18 +67,19 @@ def _document(result: SumsResult, pairs: tuple[StoredPair, ...]) -> dict[str, An
             for sums in result.trees
         ],
         "logits": list(LOGITS),
-        "formats": [
-            {
-                "name": pair.format,
-                "unit": pair.unit,
-                "stored": [pair.first, pair.second],
-                "units_apart": pair.units_apart,
-                "tie": pair.is_tie,
-                "flip": pair.flip,
-                "flip_units": pair.flip_units,
-            }
-            for pair in pairs
-        ],
+        "formats": [_format_entry(pair) for pair in pairs],
+    }
+
+
+def _format_entry(pair: StoredPair) -> dict[str, Any]:
+    return {
+        "name": pair.format,
+        "unit": pair.unit,
+        "stored": [pair.first, pair.second],
+        "units_apart": pair.units_apart,
+        "tie": pair.is_tie,
+        "flip": pair.flip,
+        "flip_units": pair.flip_units,
     }
 
 

@@ -12,18 +12,20 @@ from itertools import pairwise
 from os.path import commonprefix
 
 from temp0.core.analysis import Branch, Finish, Fork, ForkTree, Margin
+from temp0.core.margin import NOT_ASKED, margin
+from temp0.core.run import Token
 from temp0.core.text import utf8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """One distinct completion: its text and hash, who gave it, and its tokens' bytes where the server told them."""
+    """One distinct completion: its text and hash, who gave it, and its tokens where the server told them."""
 
     text: str
     sha256: str
     count: int
     finishes: tuple[Finish, ...]
-    tokens: tuple[bytes, ...] | None = None
+    tokens: tuple[Token, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -80,13 +82,15 @@ def _closed(fork: _Open, last: _Way) -> _Way:
 def _fork(char: int, ways: Sequence[_Way]) -> Fork:
     branches = sorted((_branch(char, way) for way in ways), key=lambda branch: (-branch.count, branch.text))
     ended = len(branches) == 2 and any(not branch.text for branch in branches)
+    sequences = _token_sequences(ways)
+    shared = None if sequences is None else _shared_tokens(sequences)
     return Fork(
         char=char,
         byte=len(utf8(ways[0].leaves[0].text[:char])),
-        token=_shared_tokens(ways),
+        token=shared,
         kind="ended" if ended else "differs",
         branches=tuple(branches),
-        margin=Margin(value=None, kind="unknown", reason="margins were not measured in this run"),
+        margin=_margin(sequences, shared),
     )
 
 
@@ -114,10 +118,18 @@ def finishes(counts: Counter[str | None]) -> tuple[Finish, ...]:
     return tuple(Finish(reason=reason, count=count) for reason, count in ordered)
 
 
-def _shared_tokens(ways: Sequence[_Way]) -> int | None:
-    """How many tokens the branches share, or `None` where a branch has no completion with tokens."""
+def _token_sequences(ways: Sequence[_Way]) -> list[tuple[Token, ...]] | None:
+    """One completion's tokens for each branch, or `None` where a branch has no completion with tokens."""
     sequences = [next((leaf.tokens for leaf in way.leaves if leaf.tokens is not None), None) for way in ways]
     told = [sequence for sequence in sequences if sequence is not None]
-    if len(told) < len(ways):
-        return None
-    return len(commonprefix(told))
+    return told if len(told) == len(ways) else None
+
+
+def _shared_tokens(sequences: Sequence[tuple[Token, ...]]) -> int:
+    return len(commonprefix([[token.bytes for token in sequence] for sequence in sequences]))
+
+
+def _margin(sequences: Sequence[tuple[Token, ...]] | None, at: int | None) -> Margin:
+    if sequences is None or at is None:
+        return Margin(value=None, kind="unknown", reason=NOT_ASKED)
+    return margin([sequence[at] if at < len(sequence) else None for sequence in sequences])

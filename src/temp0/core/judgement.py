@@ -214,7 +214,7 @@ def _leaves(completions: Sequence[Completion]) -> list[Leaf]:
             sha256=sha256(text),
             count=len(same),
             finishes=finishes(Counter(one.finish for one in same)),
-            tokens=next((tuple(token.bytes for token in one.tokens) for one in same if one.tokens is not None), None),
+            tokens=next((one.tokens for one in same if one.tokens is not None), None),
         )
         for text, same in _grouped((completion.text, completion) for completion in completions).items()
     ]

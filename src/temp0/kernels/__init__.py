@@ -1,1 +1,25 @@
-"""Room kernels."""
+"""Room kernels: fixed-order arithmetic in C++ behind typed numpy functions."""
+
+from temp0.kernels.activation import rms_norm, round_bf16, silu_multiply
+from temp0.kernels.attention import attention
+from temp0.kernels.choice import argmax, log_softmax
+from temp0.kernels.execution import instruction_set, set_threads, threads
+from temp0.kernels.linear import PackedLinear, linear, pack
+from temp0.kernels.rotary import rotary_tables, rotate
+
+__all__ = [
+    "PackedLinear",
+    "argmax",
+    "attention",
+    "instruction_set",
+    "linear",
+    "log_softmax",
+    "pack",
+    "rms_norm",
+    "rotary_tables",
+    "rotate",
+    "round_bf16",
+    "set_threads",
+    "silu_multiply",
+    "threads",
+]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -93,27 +93,27 @@ class Connection:
 
     def redacted(self, failure: Failure) -> Failure:
         """The failure with `[key]` for the key in what it says."""
-        if self._key is None:
-            return failure
-        message = self._key.redact_text(failure.message)
-        return Failure(reason=failure.reason, message=message, status=failure.status)
+        return replace(failure, message=self._redact(failure.message))
 
     async def close(self) -> None:
         """Close all connections."""
         await self._session.close()
 
     def _reply(self, response: aiohttp.ClientResponse, body: bytes, first_byte_s: float) -> Reply:
-        headers = kept_headers(response.headers)
-        if self._key is not None:
-            body = self._key.redact(body)
-            headers = tuple((name, self._key.redact_text(value)) for name, value in headers)
+        headers = tuple((name, self._redact(value)) for name, value in kept_headers(response.headers))
+        body = body if self._key is None else self._key.redact(body)
         return Reply(status=response.status, headers=headers, body=body, first_byte_s=first_byte_s)
 
     def _failure(self, error: Exception, timeout: ClientTimeout) -> Failure:
         for kind, name in REASON_OF_EXCEPTION:
             if isinstance(error, kind):
-                return self.redacted(Failure(reason=name, message=_message(name, error, timeout)))
+                # Redacted before it is shortened, so that no part of a key is left at the end.
+                message = reason.excerpt(self._redact(_message(error, timeout)))
+                return Failure(reason=name, message=message)
         raise error  # a defect of ours, not a fault of the way
+
+    def _redact(self, text: str) -> str:
+        return text if self._key is None else self._key.redact_text(text)
 
 
 # The first that fits counts: special kinds stand before the general ones they belong to.
@@ -142,12 +142,17 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes | None:
     return bytes(received)
 
 
-def _message(name: str, error: Exception, timeout: ClientTimeout) -> str:
+def _message(error: Exception, timeout: ClientTimeout) -> str:
     if isinstance(error, aiohttp.ConnectionTimeoutError):
         return f"no connection within {CONNECT_TIMEOUT_S:g} s"
-    if name == reason.TIMEOUT:
+    if isinstance(error, TimeoutError):
         return f"no whole answer within {timeout.total:g} s"
-    return reason.excerpt(str(error)) or type(error).__name__
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return f"cannot connect to {error.host}:{error.port}: {error.os_error.strerror or error.os_error}"
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return "the server closed the connection without a whole answer"
+    told = getattr(error.__cause__ or error, "message", None)  # the library's own reading of bad bytes
+    return str(told or error) or type(error).__name__
 
 
 def _proxy(url: str) -> str | None:

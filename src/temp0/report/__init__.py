@@ -4,7 +4,8 @@ Every function takes an `Analysis` and gives text back; nothing here prints, wri
 analyses give equal bytes.
 """
 
+from temp0.report.page import html
 from temp0.report.schema import document, failure_text, json_text
 from temp0.report.screen import terminal, terminal_text
 
-__all__ = ["document", "failure_text", "json_text", "terminal", "terminal_text"]
+__all__ = ["document", "failure_text", "html", "json_text", "terminal", "terminal_text"]

@@ -65,15 +65,14 @@ def pairs_from(data: bytes) -> Pairs:
 
 @lru_cache(maxsize=4096)
 def usage_bytes(usage: Usage) -> bytes:
-    """A usage as JSON: its four counts in the order of their declaration."""
-    return _json([usage.prompt, usage.completion, usage.cached, usage.reasoning])
+    """A usage as JSON."""
+    return _json(asdict(usage))
 
 
 @lru_cache(maxsize=4096)
 def usage_from(data: bytes) -> Usage:
     """The usage that `usage_bytes` made `data` from."""
-    prompt, completion, cached, reasoning = json.loads(data)
-    return Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning)
+    return Usage(**json.loads(data))
 
 
 def _json(value: object) -> bytes:

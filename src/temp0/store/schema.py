@@ -68,7 +68,7 @@ _FIRST: Migration = (
         reasoning BLOB,                 -- hash of a content
         tokens BLOB,                    -- hash of a content
         finish BLOB,
-        usage BLOB,                     -- JSON [prompt, completion, cached, reasoning]
+        usage BLOB,                     -- JSON of core.run.Usage
         model BLOB,
         fingerprint BLOB,
         id BLOB,

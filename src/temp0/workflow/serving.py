@@ -16,26 +16,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from temp0.engine import Engine
 from temp0.engine.builtin import builtin_weights
-from temp0.engine.engine import Engine
 from temp0.engine.server import serve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """Which model, how it adds, and how much it holds at once; see `Engine.load`."""
+    """Which model (`None`: the built-in one), how it adds, and how much it holds at once; see `Engine.load`."""
 
-    weights: Path | None = None
-    arithmetic: str = "stock"
-    activations: str = "bf16"
-    threads: int | None = None
-    kv_tokens: int = 16384
-    max_running: int = 32
-    chunk_tokens: int = 256
-    queue: int = 64
+    weights: Path | None
+    arithmetic: str
+    activations: str
+    threads: int | None
+    kv_tokens: int
+    max_running: int
+    chunk_tokens: int
+    queue: int
 
     def load(self) -> Engine:
-        """The engine, loaded; raises `ModelError` and `UsageError`."""
+        """The engine, loaded. Raises `ModelError` and `UsageError`."""
         return Engine.load(
             self.weights or builtin_weights(),
             arithmetic=self.arithmetic,
@@ -48,7 +48,7 @@ class Served:
         )
 
 
-def serve_model(
+async def serve_model(
     served: Served,
     *,
     host: str,
@@ -59,23 +59,13 @@ def serve_model(
 ) -> None:
     """Load a model and serve it; `announce` is told the engine and the port once it listens.
 
-    Raises `ModelError`, and `UsageError` for an argument or an address that cannot be right.
+    Takes over the process's SIGINT and SIGTERM. Raises `ModelError`, and `UsageError` for an argument or an address
+    that cannot be right.
     """
-    asyncio.run(_serve(served, host, port, api_key, exit_with_stdin, announce))
-
-
-async def _serve(
-    served: Served,
-    host: str,
-    port: int,
-    api_key: str | None,
-    exit_with_stdin: bool,
-    announce: Callable[[Engine, int], None],
-) -> None:
     ended = _ended(exit_with_stdin=exit_with_stdin)
     engine = await asyncio.to_thread(served.load)
-    engine.start()
-    try:
+    with engine:
+        engine.start()
         await serve(
             engine,
             host,
@@ -84,8 +74,6 @@ async def _serve(
             on_listening=lambda actual_port: announce(engine, actual_port),
             until=ended,
         )
-    finally:
-        engine.close()
 
 
 def _ended(*, exit_with_stdin: bool) -> asyncio.Event:

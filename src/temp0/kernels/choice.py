@@ -1,0 +1,26 @@
+"""From logits to a token and to logprobs, each row by itself."""
+
+import numpy as np
+
+from temp0.kernels import _native
+from temp0.kernels.array import Floats, Integers
+
+
+def argmax(logits: Floats) -> Integers:
+    """The column int32[M] of the highest of logits[M,V]; the first one among equals.
+
+    As in numpy, NaN counts as the highest, and -0.0 equals 0.0. ValueError without columns.
+    """
+    choices = np.empty(logits.shape[:1], np.int32)
+    _native.argmax(logits, choices)
+    return choices
+
+
+def log_softmax(logits: Floats, out: Floats) -> None:
+    """Write logits[M,V] - highest - ln(sum of exp(logits - highest)) to out[M,V], which may be `logits` itself.
+
+    Order of the sum: in blocks of 1,024 columns lane j of 16 adds columns j, j+16, ...; lanes meet in the halving
+    tree; blocks are added in order in double precision. Within 1 float32 ulp of the larger of |logits - highest| and the logarithm.
+    A NaN or plus infinity makes its row NaN; minus infinity has logprob minus infinity.
+    """
+    _native.log_softmax(logits, out)

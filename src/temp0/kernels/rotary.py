@@ -1,0 +1,33 @@
+"""Rotary position embedding in its half-split form, with tables of its own.
+
+The tables come from our own sine and cosine in double precision, so no two machines have different ones.
+"""
+
+import numpy as np
+
+from temp0.kernels import _native
+from temp0.kernels.array import Floats, Integers
+
+
+def rotary_tables(positions: int, head_dim: int, theta: float) -> tuple[Floats, Floats]:
+    """Cosines and sines [positions, head_dim/2] of position * theta^(-2i/head_dim).
+
+    Computed in double, rounded once to float32: within half a float32 ulp of exact, but for one in a million where the double is off.
+    ValueError for an odd head_dim, a negative size or theta outside 1 to 1e30.
+    Source: Su et al., "RoFormer", 2021.
+    """
+    if positions < 0 or head_dim < 0 or head_dim % 2:
+        raise ValueError(f"positions ({positions}) and head_dim ({head_dim}) must be 0 or more, head_dim even")
+    cosines = np.empty((positions, head_dim // 2), np.float32)
+    sines = np.empty_like(cosines)
+    _native.rotary_tables(theta, cosines, sines)
+    return cosines, sines
+
+
+def rotate(x: Floats, positions: Integers, cosines: Floats, sines: Floats) -> None:
+    """Turn x[M,H,Dh] in place by the angles of positions[M], looked up in the tables [P,Dh/2].
+
+    With a the first half of a head and b the second: a becomes fma(a, cos, -(b * sin)), b becomes
+    fma(b, cos, a * sin). ValueError for a position outside the tables.
+    """
+    _native.rotate(x, positions, cosines, sines)

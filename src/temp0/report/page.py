@@ -1,0 +1,84 @@
+"""An analysis as one HTML page that needs nothing but itself.
+
+Text from outside can never act: every value passes through `visible` and the template engine's escaping, the page
+has no script, and its Content-Security-Policy forbids whatever is not its own style. Its size is bounded; what is
+left out is counted where it was left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from temp0.core.analysis import Analysis, ForkTree, PromptAnalysis, Verdict
+from temp0.report import figure
+from temp0.report.headline import again, answers, completions, headline, limits, listed, total_agreement
+from temp0.report.outline import fork_of_each
+from temp0.report.picture import ROW, picture, shared
+from temp0.report.visible import beginning, elided, visible
+
+_SECTIONS = 16
+_ROWS = 500
+_TEXTS = 20
+
+
+def html(analysis: Analysis) -> str:
+    """The page as text; valid UTF-8 whatever the completions hold."""
+    ordered = _ordered(analysis.prompts)
+    return _environment().get_template("page.html.jinja").render(
+        analysis=analysis,
+        headline=headline(analysis),
+        limits=limits(analysis),
+        commands=again(analysis),
+        total_agreement=total_agreement(analysis),
+        conditions=list(dict.fromkeys(one.name for prompt in ordered for one in prompt.conditions)),
+        prompts=ordered,
+        sections=min(_SECTIONS, len(ordered)),
+        rows=_ROWS,
+    )
+
+
+def _ordered(prompts: Sequence[PromptAnalysis]) -> Sequence[PromptAnalysis]:
+    """In the plan's order where all can be shown in full, else the most telling first."""
+    if len(prompts) <= _SECTIONS:
+        return prompts
+    order = [Verdict.DIVERGED, Verdict.UNDECIDED, Verdict.AGREED]
+    return sorted(prompts, key=lambda prompt: (order.index(prompt.verdict), -prompt.distinct.text))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("temp0.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for made in (visible, beginning, elided, shared, answers, completions, listed, picture):
+        environment.filters[made.__name__] = made
+    for made in (figure.percent, figure.interval, figure.probability, figure.company, figure.margin, figure.some):
+        environment.filters[made.__name__] = made
+    environment.filters |= {"lines": _lines, "excerpt": _excerpt, "places": _places, "flat_forks": _flat_forks}
+    environment.globals |= {"row_height": ROW, "texts_shown": _TEXTS, "unknown": figure.UNKNOWN}
+    return environment
+
+
+def _lines(shown: str) -> str:
+    """A visible text with its line ends acted on as well as shown."""
+    return shown.replace("↵", "↵\n")
+
+
+def _places(tree: ForkTree) -> dict[str, int]:
+    """For each text by its hash, the character from which it is a text of its own."""
+    return {sha256: fork.char for sha256, fork, _ in fork_of_each(tree.fork)} if tree.fork else {}
+
+
+def _excerpt(text: str, char: int) -> str:
+    return beginning(text[char:], 160)
+
+
+def _flat_forks(tree: ForkTree) -> Sequence[object]:
+    return tree.forks()[:_TEXTS]

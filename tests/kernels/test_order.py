@@ -1,0 +1,82 @@
+"""Every kernel gives, bit for bit, what its documented order gives: no contraction, no reassociation."""
+
+from __future__ import annotations
+
+import kernel_reference as reference
+import numpy as np
+import pytest
+
+from temp0 import kernels
+
+
+def normal(*shape: int, seed: int = 0, scale: float = 1.0) -> reference.Floats:
+    return (np.random.default_rng(seed).normal(size=shape) * scale).astype(np.float32)
+
+
+def assert_same_bits(seen: reference.Floats, expected: reference.Floats) -> None:
+    assert seen.dtype == expected.dtype == np.float32
+    np.testing.assert_array_equal(seen.view(np.int32), expected.view(np.int32))
+
+
+def test_the_replayed_multiply_add_rounds_once() -> None:
+    a = np.float32(1 + 2**-12)
+    once = reference.fused(a, a, np.float32(-1))
+    assert once == np.float32(2**-11 + 2**-24)
+    assert once != a * a - np.float32(1)
+
+
+@pytest.mark.parametrize("columns", [1, 16, 63, 576, 1000])
+def test_rms_norm_follows_its_order(columns: int) -> None:
+    x, weight = normal(5, columns), normal(columns, seed=1)
+    out = np.empty_like(x)
+    kernels.rms_norm(x, weight, 1e-5, out)
+    assert_same_bits(out, reference.rms_norm(x, weight, 1e-5))
+
+
+@pytest.mark.parametrize("columns", [1, 16, 47, 1536])
+def test_silu_multiply_follows_its_order(columns: int) -> None:
+    gate_up = normal(4, 2 * columns, scale=8.0)
+    out = np.empty((4, columns), np.float32)
+    kernels.silu_multiply(gate_up, out)
+    assert_same_bits(out, reference.silu_multiply(gate_up))
+
+
+@pytest.mark.parametrize("head_dim", [2, 32, 64, 80])
+def test_rotate_follows_its_order(head_dim: int) -> None:
+    x, positions = normal(6, 3, head_dim), np.array([0, 1, 7, 99, 5, 31], np.int32)
+    cosines, sines = kernels.rotary_tables(100, head_dim, 1e5)
+    expected = reference.rotate(x, cosines[positions], sines[positions])
+    kernels.rotate(x, positions, cosines, sines)
+    assert_same_bits(x, expected)
+
+
+@pytest.mark.parametrize("head_dim", [20, 64, 96])
+@pytest.mark.parametrize("heads", [3, 6, 12, 15])
+def test_attention_follows_its_order(heads: int, head_dim: int) -> None:
+    lengths = np.array([1, 16, 100, 128, 129, 300], np.int32)
+    query = normal(len(lengths), heads, head_dim, scale=3.0)
+    keys, values = normal(1, 300, 3, head_dim, seed=1), normal(1, 300, 3, head_dim, seed=2)
+    out = np.empty_like(query)
+    rows, tables = np.zeros(len(lengths), np.int32), np.zeros((1, 1), np.int32)
+    kernels.attention(query, keys, values, tables, rows, lengths - 1, out)
+    for row, length in enumerate(lengths):
+        expected = reference.attention_of_row(query[row], keys[0, :length], values[0, :length])
+        assert_same_bits(out[row], expected)
+
+
+@pytest.mark.parametrize("columns", [1, 40, 1024, 5000])
+def test_log_softmax_follows_its_order(columns: int) -> None:
+    logits = normal(3, columns, scale=5.0)
+    out = np.empty_like(logits)
+    kernels.log_softmax(logits, out)
+    assert_same_bits(out, reference.log_softmax(logits))
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "fp32"])
+@pytest.mark.parametrize(("outputs", "inputs"), [(1, 1), (16, 2), (33, 255), (70, 256), (17, 577), (64, 1000)])
+def test_linear_follows_its_order(outputs: int, inputs: int, dtype: str) -> None:
+    x, weight = normal(7, inputs), normal(outputs, inputs, seed=1)
+    kernels.round_bf16(weight)
+    out = np.empty((7, outputs), np.float32)
+    kernels.linear(x, kernels.pack(weight, dtype=dtype), out)
+    assert_same_bits(out, reference.linear(x, weight))

@@ -1,0 +1,111 @@
+"""Strategies for runs as hostile as the types allow: lone surrogates, huge integers, infinite logprobs."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from temp0.core.plan import Condition, Message, Plan, Prompt
+from temp0.core.run import (
+    Address,
+    Alternative,
+    Attempt,
+    Completion,
+    Failure,
+    Run,
+    Sample,
+    Token,
+    Usage,
+)
+
+# Halves of a surrogate pair, which stay two code points, the trace of a bad byte, and NUL.
+AWKWARD = "\ud83d\ude00\udcff\x00"
+
+texts = st.text(st.one_of(st.characters(), st.sampled_from(AWKWARD)), max_size=12)
+counts = st.integers(min_value=0, max_value=10**30)
+small = st.integers(min_value=0, max_value=2**31)
+seconds = st.floats(min_value=0, allow_infinity=False)
+logprobs = st.floats(allow_nan=False)
+
+
+def optional(strategy):
+    return st.one_of(st.none(), strategy)
+
+
+def tuples_of(strategy, max_size=3, **constraints):
+    return st.lists(strategy, max_size=max_size, **constraints).map(tuple)
+
+
+pairs = tuples_of(st.tuples(texts, texts))
+alternatives = st.builds(Alternative, bytes=st.binary(max_size=4), logprob=logprobs)
+tokens = st.builds(
+    Token, bytes=st.binary(max_size=4), id=optional(counts), logprob=optional(logprobs), top=tuples_of(alternatives)
+)
+usages = st.builds(
+    Usage, prompt=optional(counts), completion=optional(counts), cached=optional(counts), reasoning=optional(counts)
+)
+completions = st.builds(
+    Completion,
+    text=texts,
+    finish=optional(texts),
+    tokens=optional(tuples_of(tokens)),
+    reasoning=optional(texts),
+    usage=usages,
+    model=optional(texts),
+    fingerprint=optional(texts),
+    id=optional(texts),
+    created=optional(st.integers(min_value=-(10**30), max_value=10**30)),
+    headers=pairs,
+)
+failures = st.builds(Failure, reason=texts, message=texts, status=optional(small))
+samples = st.builds(Sample, at_s=seconds, block=small, running=st.floats(allow_nan=False))
+prompts = st.builds(
+    Prompt,
+    id=texts,
+    messages=tuples_of(st.builds(Message, role=texts, content=texts), min_size=1),
+    n=st.integers(min_value=1, max_value=10**6),
+    max_tokens=st.integers(min_value=1, max_value=10**6),
+)
+conditions = st.builds(
+    Condition,
+    company=st.integers(min_value=1, max_value=10**4),
+    filler=st.sampled_from(["same", "mixed"]),
+    logprobs=st.booleans(),
+    stream=st.booleans(),
+    cache=texts,
+    n=optional(st.integers(min_value=1, max_value=10**6)),
+)
+plans = st.builds(
+    Plan,
+    prompts=tuples_of(prompts, min_size=1, unique_by=lambda prompt: prompt.id),
+    conditions=tuples_of(conditions, min_size=1, unique_by=lambda condition: condition.name),
+    seed=st.integers(),
+)
+
+
+@st.composite
+def runs(draw):
+    """A run whose attempts stand in their order, some of them asking what the plan does not list."""
+    plan = draw(plans)
+    attempts = st.builds(
+        Attempt,
+        order=small,
+        prompt=st.one_of(st.sampled_from([prompt.id for prompt in plan.prompts]), texts),
+        condition=texts,
+        block=small,
+        role=st.sampled_from(["judged", "filler"]),
+        started_s=seconds,
+        first_byte_s=optional(seconds),
+        ended_s=seconds,
+        in_flight=small,
+        predecessor=optional(small),
+        outcome=st.one_of(completions, failures),
+    )
+    unordered = draw(st.lists(attempts, max_size=4, unique_by=lambda attempt: attempt.order))
+    return Run(
+        id=draw(texts),
+        created=draw(texts),
+        address=draw(st.builds(Address, url=texts, api=texts, model=texts)),
+        plan=plan,
+        attempts=tuple(sorted(unordered, key=lambda attempt: attempt.order)),
+        samples=draw(tuples_of(samples)),
+    )
