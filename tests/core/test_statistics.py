@@ -237,6 +237,10 @@ def test_a_sampled_p_is_small_and_never_zero() -> None:
     assert 0 < found.p <= 0.002
 
 
+def test_a_sampled_p_of_sides_that_do_not_differ_is_one() -> None:
+    assert between(judged({ALONE: ["a"] * 20, IN_PAIRS: ["a"] * 40}), ALONE, IN_PAIRS).p == 1.0
+
+
 def brute_force_p(one: Sequence[Sequence[str]], other: Sequence[Sequence[str]]) -> float:
     """Permute blocks: identity within sides minus identity across, every pair of blocks weighing equally."""
     blocks = [*one, *other]

@@ -209,7 +209,4 @@ def crowded(count: int = 300) -> Analysis:
     return analyzed({"deep": {ALONE: ["ha " * length for length in range(1, count + 1)]}})
 
 
-ALL = {
-    made.__name__: made
-    for made in (five_prompts, ended, nothing, agreed, undecided, hostile, crowded)
-}
+ALL = {made.__name__: made for made in (five_prompts, ended, nothing, agreed, undecided, hostile, crowded)}

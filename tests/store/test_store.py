@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
+from itertools import count
 
 import pytest
 from arbitrary_run import runs
@@ -17,6 +16,8 @@ from small_run import ATTEMPTS, RUN, SAMPLES, answered, failed, header_of, save
 from temp0.core.text import sha256, utf8
 from temp0.errors import StoreError, UnknownRunError
 from temp0.store import Store
+
+NUMBER = count()
 
 
 @pytest.fixture
@@ -35,28 +36,39 @@ def rows(path, query):
         return connection.execute(query).fetchall()
 
 
+@pytest.fixture(scope="module")
+def shared_store(tmp_path_factory):
+    """One store for all examples of a property, each under a run id of its own."""
+    with Store.open(tmp_path_factory.mktemp("shared") / "runs.db") as opened:
+        yield opened
+
+
 @settings(max_examples=60, deadline=None)
 @given(run=runs())
-def test_a_run_comes_back_equal_from_a_closed_file(run):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "runs.db"
-        with Store.open(path) as store:
-            save(store, run)
-        with Store.open(path) as store:
-            assert store.load(run.id) == run
-            assert store.header(run.id) == replace(run, attempts=())
-            for prompt in {attempt.prompt for attempt in run.attempts}:
-                of_prompt = tuple(attempt for attempt in run.attempts if attempt.prompt == prompt)
-                assert store.attempts_of(run.id, prompt) == of_prompt
+def test_a_run_comes_back_equal(shared_store, run):
+    run = replace(run, id=f"{next(NUMBER)} {run.id}")
+    save(shared_store, run)
+    assert shared_store.load(run.id) == run
+    assert shared_store.header(run.id) == replace(run, attempts=())
+    for prompt in {attempt.prompt for attempt in run.attempts}:
+        of_prompt = tuple(attempt for attempt in run.attempts if attempt.prompt == prompt)
+        assert shared_store.attempts_of(run.id, prompt) == of_prompt
 
 
 @settings(max_examples=20, deadline=None)
 @given(order=st.permutations(ATTEMPTS), cut=st.integers(min_value=0, max_value=len(ATTEMPTS)))
-def test_the_order_of_appending_leaves_no_trace(order, cut):
-    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "runs.db") as store:
-        store.begin(RUN)
-        store.append(RUN.id, order[:cut])
-        store.append(RUN.id, order[cut:], SAMPLES)
+def test_the_order_of_appending_leaves_no_trace(shared_store, order, cut):
+    run = replace(RUN, id=f"{next(NUMBER)}")
+    shared_store.begin(run)
+    shared_store.append(run.id, order[:cut])
+    shared_store.append(run.id, order[cut:], SAMPLES)
+    assert shared_store.load(run.id) == run
+
+
+def test_a_run_comes_back_equal_from_a_closed_file(path):
+    with Store.open(path) as store:
+        save(store, RUN)
+    with Store.open(path) as store:
         assert store.load(RUN.id) == RUN
 
 

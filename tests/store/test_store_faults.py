@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from small_run import RUN, answered, header_of, save
 
+from temp0.core.run import Sample
 from temp0.errors import StoreError
 from temp0.store import Store
 from temp0.store.database import Database
@@ -144,23 +146,24 @@ def test_a_damaged_store_is_refused(stored):
         store.load(RUN.id)
 
 
+def fill(database):
+    with database.writing() as connection:
+        # SQLite reports a database that has reached its greatest size exactly as it reports a full disk.
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")
+        for _ in range(100):
+            connection.exec_driver_sql("INSERT INTO contents VALUES (randomblob(32), zeroblob(4096))")
+
+
 def test_a_full_disk_is_told_and_keeps_what_was_stored(stored):
-    with closing(Database(stored, patience_s=1.0)) as database:
-        with pytest.raises(StoreError, match="the disk is full"), database.writing() as connection:
-            # SQLite reports a database that has reached its greatest size exactly as it reports a full disk.
-            connection.exec_driver_sql("PRAGMA max_page_count = 1")
-            for _ in range(100):
-                connection.exec_driver_sql("INSERT INTO contents VALUES (randomblob(32), zeroblob(4096))")
+    with closing(Database(stored, patience_s=1.0)) as database, pytest.raises(StoreError, match="the disk is full"):
+        fill(database)
     with Store.open(stored) as store:
         assert store.load(RUN.id) == RUN
 
 
-def test_a_number_that_sqlite_cannot_hold_is_refused_and_nothing_stored(stored):
-    from dataclasses import replace
-
-    from temp0.core.run import Sample
-
+def test_a_sample_that_is_no_number_is_refused_and_nothing_of_its_group_is_stored(stored):
+    nothing = Sample(at_s=0.0, block=0, running=math.nan)
     with Store.open(stored) as store:
-        with pytest.raises(StoreError, match="refused: NOT NULL constraint failed: samples.running"):
-            store.append(RUN.id, [answered(50, "x")], [Sample(at_s=0.0, block=0, running=float("nan"))])
-        assert store.load(RUN.id) == replace(RUN)
+        with pytest.raises(StoreError, match=r"refused: NOT NULL constraint failed: samples\.running"):
+            store.append(RUN.id, [answered(50, "x")], [nothing])
+        assert store.load(RUN.id) == RUN

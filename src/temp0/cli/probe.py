@@ -148,9 +148,9 @@ def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
     with progress(console) as shown:
 
         def start(run: Run, blocks: Sequence[Block]) -> None:
-            console.print(f"run {run.id} of {run.address.model} at {run.address.url}", markup=False)
+            console.print(f"run {run.id} of {run.address.model} at {run.address.url}", markup=False, soft_wrap=True)
             for line in announcement(run.plan, blocks):
-                console.print(line, markup=False)
+                console.print(line, markup=False, soft_wrap=True)
             shown.begin(sum(block.size for block in blocks))
 
         if resume is None and given["url"] is None:

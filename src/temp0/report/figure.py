@@ -50,7 +50,7 @@ def probability(p: float | None) -> str:
     """A p value, never rounded to 0."""
     if p is None:
         return "p unknown"
-    return f"p = {p:.3f}" if p >= 0.001 else f"p = {p:.1e}"
+    return f"p = {p:.3f}" if 0.001 <= p < 1 else f"p = {p:.2g}"
 
 
 def company(value: Company) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from temp0.core.analysis import Branch, Finish, Fork
@@ -34,9 +34,13 @@ class Limb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """A fork as shown; `others` counts the branches left out, `others_count` their completions."""
+    """A fork as shown; `others` counts the branches left out, `others_count` their completions.
+
+    `lead` says how many of the characters before the fork its branches repeat, to show whole words.
+    """
 
     fork: Fork
+    lead: int
     limbs: tuple[Limb, ...]
     others: int
     others_count: int
@@ -88,9 +92,10 @@ def _height(fork: Fork) -> int:
 
 def _drawn(fork: Fork, before: str, opened: set[int]) -> Outline:
     shown, hidden = fork.branches[:_MOST_BRANCHES], fork.branches[_MOST_BRANCHES:]
-    spans = marked(before, [branch.text for branch in shown])
+    lead, spans = marked(before, [branch.text for branch in shown])
     return Outline(
         fork=fork,
+        lead=lead,
         limbs=tuple(_limb(branch, marks, before, opened) for branch, marks in zip(shown, spans, strict=True)),
         others=len(hidden),
         others_count=sum(branch.count for branch in hidden),
@@ -100,12 +105,24 @@ def _drawn(fork: Fork, before: str, opened: set[int]) -> Outline:
 def _limb(branch: Branch, spans: tuple[Span, ...], before: str, opened: set[int]) -> Limb:
     is_opened = branch.fork is not None and id(branch.fork) in opened
     below = branch.fork if is_opened else None
+    fork = _drawn(below, (before + branch.text[-_CONTEXT:])[-_CONTEXT:], opened) if below else None
     return Limb(
         count=branch.count,
         sha256=branch.sha256,
-        spans=spans,
+        spans=_without_end(spans, fork.lead) if fork else spans,
         finishes=branch.finishes,
         is_end=not branch.text,
-        fork=_drawn(below, (before + branch.text[-_CONTEXT:])[-_CONTEXT:], opened) if below else None,
+        fork=fork,
         folded=branch.fork is not None and not is_opened,
     )
+
+
+def _without_end(spans: tuple[Span, ...], length: int) -> tuple[Span, ...]:
+    """The spans without their last characters, which the next fork's words repeat; the first span stays whole."""
+    kept = list(spans)
+    while length and len(kept) > 1:
+        last = kept.pop()
+        if len(last.text) > length:
+            kept.append(replace(last, text=last.text[:-length]))
+        length = max(0, length - len(last.text))
+    return tuple(kept)

@@ -18,6 +18,7 @@ from temp0.report.headline import again, answers, completions, headline, limits,
 from temp0.report.outline import fork_of_each
 from temp0.report.picture import ROW, picture, shared
 from temp0.report.visible import beginning, elided, visible
+from temp0.report.word import from_word
 
 _SECTIONS = 16
 _ROWS = 500
@@ -27,16 +28,20 @@ _TEXTS = 20
 def html(analysis: Analysis) -> str:
     """The page as text; valid UTF-8 whatever the completions hold."""
     ordered = _ordered(analysis.prompts)
-    return _environment().get_template("page.html.jinja").render(
-        analysis=analysis,
-        headline=headline(analysis),
-        limits=limits(analysis),
-        commands=again(analysis),
-        total_agreement=total_agreement(analysis),
-        conditions=list(dict.fromkeys(one.name for prompt in ordered for one in prompt.conditions)),
-        prompts=ordered,
-        sections=min(_SECTIONS, len(ordered)),
-        rows=_ROWS,
+    return (
+        _environment()
+        .get_template("page.html.jinja")
+        .render(
+            analysis=analysis,
+            headline=headline(analysis),
+            limits=limits(analysis),
+            commands=again(analysis),
+            total_agreement=total_agreement(analysis),
+            conditions=list(dict.fromkeys(one.name for prompt in ordered for one in prompt.conditions)),
+            prompts=ordered,
+            sections=min(_SECTIONS, len(ordered)),
+            rows=_ROWS,
+        )
     )
 
 
@@ -61,7 +66,7 @@ def _environment() -> Environment:
         environment.filters[made.__name__] = made
     for made in (figure.percent, figure.interval, figure.probability, figure.company, figure.margin, figure.some):
         environment.filters[made.__name__] = made
-    environment.filters |= {"lines": _lines, "excerpt": _excerpt, "places": _places, "flat_forks": _flat_forks}
+    environment.filters |= {"lines": _lines, "excerpt": _excerpt, "places": _places}
     environment.globals |= {"row_height": ROW, "texts_shown": _TEXTS, "unknown": figure.UNKNOWN}
     return environment
 
@@ -77,8 +82,5 @@ def _places(tree: ForkTree) -> dict[str, int]:
 
 
 def _excerpt(text: str, char: int) -> str:
-    return beginning(text[char:], 160)
-
-
-def _flat_forks(tree: ForkTree) -> Sequence[object]:
-    return tree.forks()[:_TEXTS]
+    """What a text says from where it parts from the others, as whole words; empty where it ends there."""
+    return beginning(from_word(text, char), 160) if char < len(text) else ""

@@ -19,7 +19,7 @@ from temp0.report.drawing import drawing, end
 from temp0.report.headline import answers
 from temp0.report.outline import fork_of_each
 from temp0.report.visible import ELLIPSIS, beginning, elided
-from temp0.report.word import word_start
+from temp0.report.word import from_word
 
 STYLES = {Verdict.AGREED: "green", Verdict.DIVERGED: "red", Verdict.UNDECIDED: "yellow"}
 _TEXTS = 15
@@ -121,5 +121,4 @@ def _texts(prompt: PromptAnalysis, tree: ForkTree) -> Iterable[RenderableType]:
 def _excerpt(text: DistinctText, char: int) -> Text:
     if char >= len(text.text):
         return end(text.finishes)
-    start = word_start(text.text[:char], text.text[char:])
-    return Text(beginning(text.text[start:], _SNIPPET))
+    return Text(beginning(from_word(text.text, char), _SNIPPET))

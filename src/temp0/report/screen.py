@@ -97,7 +97,9 @@ def _causes(analysis: Analysis) -> Iterable[RenderableType]:
 def _brief(prompts: Sequence[PromptAnalysis]) -> RenderableType:
     order = [Verdict.DIVERGED, Verdict.UNDECIDED, Verdict.AGREED]
     ordered = sorted(prompts, key=lambda prompt: order.index(prompt.verdict))
-    table = plain_table("prompt", "verdict", "texts", "completions", "unlike the mode at most", right=("texts", "completions"))
+    table = plain_table(
+        "prompt", "verdict", "texts", "completions", "unlike the mode at most", right=("texts", "completions")
+    )
     for prompt in ordered[:_LINES]:
         bounds = [one.variant_rate_upper for one in prompt.conditions if one.variant_rate_upper is not None]
         table.add_row(

@@ -9,7 +9,12 @@ from __future__ import annotations
 import unicodedata
 
 ELLIPSIS = "…"
-_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x0A: "↵", 0x7F: "␡"}
+_NAMES = (
+    "NUL SOH STX ETX EOT ENQ ACK BEL BS TAB LF VT FF CR SO SI "
+    "DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
+).split()
+# The Unicode pictures of control characters (U+2400 on) are missing from many fonts; names in guillemets are not.
+_CONTROLS = {code: f"‹{name}›" for code, name in enumerate(_NAMES)} | {0x09: "⇥", 0x0A: "↵", 0x7F: "‹DEL›"}
 # Joiners shape Persian words and emoji, the tags spell flags: taking them apart would destroy what is shown.
 _JOINING = {"\u200c", "\u200d"}
 
@@ -18,7 +23,7 @@ def visible(text: str, *, spaces: bool = False) -> str:
     r"""The text with every character that cannot be seen replaced by one that can; `spaces` marks blanks too.
 
     >>> visible("a\x1b[31m\n\u202eb\udcb2")
-    'a␛[31m↵‹U+202E›b‹U+DCB2›'
+    'a‹ESC›[31m↵‹U+202E›b‹U+DCB2›'
     """
     shown = text if text.isascii() and text.isprintable() else "".join(map(_seen, text))
     return shown.replace(" ", "␣") if spaces else shown
@@ -48,8 +53,8 @@ def elided(text: str, limit: int) -> str:
 
 def _seen(char: str) -> str:
     code = ord(char)
-    if code in _PICTURES:
-        return _PICTURES[code]
+    if code in _CONTROLS:
+        return _CONTROLS[code]
     if char in _JOINING or 0xE0020 <= code <= 0xE007F:
         return char
     hidden = unicodedata.category(char) in {"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"} or (char != " " and char.isspace())

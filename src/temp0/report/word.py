@@ -43,27 +43,33 @@ def words(text: str) -> list[str]:
     return found
 
 
-def marked(before: str, branches: Sequence[str]) -> list[tuple[Span, ...]]:
+def marked(before: str, branches: Sequence[str]) -> tuple[int, list[tuple[Span, ...]]]:
     """Each branch as spans, beginning with the word that holds the fork; `before` is the shared text.
 
-    Each branch is compared with the first other one (the largest, where they come by size). A branch without text
-    is a single empty span of mark `fork`.
+    The number tells how many characters of `before` those words took back. Each branch is compared with the first
+    other one (the largest, where they come by size). A branch without text is a single span of mark `fork`.
     """
     tail = before[-_LONGEST_WORD:]
-    start = min((word_start(tail, branch) for branch in branches), default=len(tail))
-    texts = [tail[start:] + branch[:_COMPARED] for branch in branches]
+    lead = len(tail) - min((word_start(tail, branch) for branch in branches), default=len(tail))
+    texts = [tail[len(tail) - lead :] + branch[:_COMPARED] for branch in branches]
     spans = []
     for index, text in enumerate(texts):
         other = texts[1 - min(index, 1)] if len(texts) > 1 else text
         spans.append(_compared(text, other) + _rest(branches[index][_COMPARED:]))
-    return spans
+    return lead, spans
+
+
+def from_word(text: str, char: int) -> str:
+    """A text from a character on, beginning with the whole word that holds it."""
+    before = text[max(0, char - _LONGEST_WORD) : char]
+    return before[word_start(before, text[char : char + 1]) :] + text[char:]
 
 
 def word_start(tail: str, branch: str) -> int:
     """Where in the shared `tail` the word begins that goes on into the branch."""
     if not tail or not branch:
         return len(tail)
-    last = words(tail[-_LONGEST_WORD:])[-1]
+    last = words(tail)[-1]
     return len(tail) - len(last) if _continues(last, branch[0]) and not last.isspace() else len(tail)
 
 
