@@ -31,9 +31,10 @@ def served_model(*options: str) -> Iterator[ServedModel]:
         yield ServedModel(process=process, url=found[1], model=found[2])
 
 
+# One thread: with more, BLAS waits for itself whenever the machine has other work.
 @contextmanager
 def serve_process(*options: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "temp0", "serve", "--exit-with-stdin", *options]
+    command = [sys.executable, "-m", "temp0", "serve", "--exit-with-stdin", "--threads", "1", *options]
     pipe = subprocess.PIPE
     environment = {**os.environ, KEY_ENV: KEY}
     with subprocess.Popen(

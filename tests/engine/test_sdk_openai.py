@@ -5,7 +5,7 @@ import asyncio
 import openai
 import pytest
 from scripted_engine import ScriptedEngine
-from served_model import KEY, served_model
+from served_model import KEY
 from server_client import talk
 
 HI = [{"role": "user", "content": "Say hi."}]
@@ -73,12 +73,6 @@ def test_the_sdk_raises_the_error_of_its_kind(error, fields, engine, options, ca
     assert caught.value.body["message"]
 
 
-@pytest.fixture(scope="module")
-def served():
-    with served_model() as served:
-        yield served
-
-
 @pytest.fixture
 def client(served):
     with sdk(served.url) as client:
@@ -86,7 +80,7 @@ def client(served):
 
 
 def ask(client, served, **fields):
-    return client.chat.completions.create(model=served.model, messages=HI, **{"max_tokens": 12, **fields})
+    return client.chat.completions.create(model=served.model, messages=HI, **{"max_tokens": 8, **fields})
 
 
 @pytest.mark.model
@@ -111,8 +105,8 @@ def test_real_logprobs_are_of_the_text_and_in_order(client, served):
 
 @pytest.mark.model
 def test_ignore_eos_fills_the_whole_length(client, served):
-    body = ask(client, served, max_tokens=40, extra_body={"ignore_eos": True})
-    assert (body.usage.completion_tokens, body.choices[0].finish_reason) == (40, "length")
+    body = ask(client, served, max_tokens=32, extra_body={"ignore_eos": True})
+    assert (body.usage.completion_tokens, body.choices[0].finish_reason) == (32, "length")
 
 
 @pytest.mark.model
@@ -131,29 +125,9 @@ def test_the_real_model_is_listed(client, served):
 def test_real_errors_are_of_their_kind(client, served):
     with pytest.raises(openai.NotFoundError):
         client.chat.completions.create(model="other", messages=HI)
-    with pytest.raises(openai.BadRequestError):
-        ask(client, served, messages=[], extra_body={"messages": []})
+    with pytest.raises(openai.BadRequestError, match="messages"):
+        ask(client, served, extra_body={"messages": []})
     with pytest.raises(openai.BadRequestError, match="context"):
         ask(client, served, max_tokens=10**6)
     with sdk(served.url, key="wrong") as stranger, pytest.raises(openai.AuthenticationError):
         ask(stranger, served)
-
-
-@pytest.mark.model
-def test_a_real_full_queue_is_a_rate_limit_error():
-    async def crowd(url, model):
-        async with openai.AsyncOpenAI(base_url=url, api_key=KEY, max_retries=0, timeout=60) as client:
-            asking = [
-                client.chat.completions.create(model=model, messages=HI, max_tokens=60, extra_body={"ignore_eos": True})
-                for _ in range(8)
-            ]
-            return await asyncio.gather(*asking, return_exceptions=True)
-
-    with served_model("--max-running", "1", "--queue", "1") as served:
-        outcomes = asyncio.run(crowd(served.url, served.model))
-    refused = [outcome for outcome in outcomes if isinstance(outcome, openai.RateLimitError)]
-    answered = [outcome for outcome in outcomes if not isinstance(outcome, Exception)]
-    assert refused
-    assert answered
-    assert len(refused) + len(answered) == 8
-    assert refused[0].response.headers["Retry-After"] == "1"

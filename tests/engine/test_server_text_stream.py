@@ -105,3 +105,7 @@ def test_a_token_that_the_stop_string_begins_in_stays():
     pieces = stream_of([b"a", b"b<", b"end>"], ["<end>"])
     assert text_of(pieces) == "ab"
     assert tokens_of(pieces) == [0, 1]
+
+
+def test_of_two_stop_strings_the_first_complete_one_ends_the_text():
+    assert text_of(stream_of([b"xabcd"], ["abcd", "bc"])) == text_of(stream_of([b"xab", b"cd"], ["abcd", "bc"])) == "xa"

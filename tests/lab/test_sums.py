@@ -129,6 +129,11 @@ def test_one_order_has_no_spread() -> None:
     assert {(sums.distinct, sums.spread) for sums in order_experiment(orders=1).trees} == {(1, 0.0)}
 
 
+def test_the_hand_calculation_is_done_in_a_thousand_orders() -> None:
+    result = order_experiment()
+    assert (result.orders, len(result.summands), sum(result.summands[100:])) == (1000, 102, 0.0)
+
+
 def test_json_is_one_document_with_what_the_lab_measured() -> None:
     printed = CliRunner().invoke(command, ["--json", "--seed", "4", "--orders", "60"])
     document = json.loads(printed.stdout)

@@ -49,6 +49,13 @@ def test_the_public_pair_is_two_numbers_in_fp32_and_one_in_16_bits() -> None:
     assert pairs["bf16"].unit == 2**-6
 
 
+def test_one_rounding_flips_a_tie_and_hundreds_are_needed_in_fp32() -> None:
+    flips = {stored_in.name: stored_pair(-2.7391, -2.7392, stored_in).flip_units for stored_in in FORMATS}
+    assert flips["fp32"] > 400
+    assert 0 < flips["fp16"] < 1
+    assert 0 < flips["bf16"] < 1
+
+
 @given(first=logits, second=logits, stored_in=formats)
 def test_a_change_beyond_flip_lets_the_other_token_win_and_a_smaller_one_does_not(
     first: float, second: float, stored_in: Format

@@ -161,6 +161,10 @@ def test_an_error_under_status_200_is_a_failure_that_says_it(payload: object):
     assert failure(payload) == Failure(reason="error-in-200", message="overloaded")
 
 
+def test_a_note_of_an_error_beside_an_answer_does_not_void_it():
+    assert completion({**answer({"content": "hi"}), "error": {"message": "slow"}}).text == "hi"
+
+
 @pytest.mark.parametrize(
     ("payload", "quoted"),
     [
@@ -213,7 +217,7 @@ def test_a_token_without_bytes_is_known_by_its_string():
     assert read.tokens[0].bytes == "é".encode()
 
 
-@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, 0.5, None, "-1", True])
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, -(10**400), 0.5, None, "-1", True])
 def test_a_value_that_is_no_logprob_is_unknown(odd: object):
     entry = {"token": "hi", "logprob": odd, "top_logprobs": [{"token": "ho", "logprob": odd}]}
     read = completion(answer({"content": "hi"}, logprobs=logprobs(entry)))

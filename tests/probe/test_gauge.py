@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_server import BODIES, Play, ScriptedServer, http, never, then_close
+from scripted_server import BODIES, Play, Received, ScriptedServer, http, never, then_close
 
 from temp0.probe import gauge
 from temp0.probe.connection import Connection
@@ -96,12 +96,15 @@ def test_a_server_that_has_told_may_miss_once():
     assert told == [1, None, 2]
 
 
-def test_a_hosted_api_is_never_asked():
-    async def go() -> float | None:
-        connection = Connection("https://api.openai.com")
-        try:
-            return await Gauge(connection, "https://api.openai.com/v1").running()
-        finally:
-            await connection.close()
+def test_a_hosted_api_is_never_asked(monkeypatch: pytest.MonkeyPatch):
+    async def go() -> list[Received]:
+        async with ScriptedServer(page("temp0_requests_running 1\n")) as server:
+            monkeypatch.setenv("http_proxy", server.url)
+            monkeypatch.setenv("no_proxy", "")
+            for host, told in (("model.example", 1), ("api.openai.com", None), ("openrouter.ai", None)):
+                connection = Connection(f"http://{host}")
+                assert await Gauge(connection, f"http://{host}/v1").running() == told
+                await connection.close()
+            return server.received
 
-    assert asyncio.run(go()) is None
+    assert [sent.line for sent in asyncio.run(go())] == ["GET http://model.example/metrics HTTP/1.1"]

@@ -303,8 +303,9 @@ def test_as_many_requests_are_in_flight_as_were_started():
 
         async def many(endpoint: HttpEndpoint) -> None:
             asking = asyncio.gather(*(endpoint.complete(question()) for _ in range(150)))
-            while len(server.received) < 150:
-                await asyncio.sleep(0.01)
+            async with asyncio.timeout(30):
+                while len(server.received) < 150:
+                    await asyncio.sleep(0.01)
             released.set()
             await asking
 
@@ -335,6 +336,26 @@ def test_every_exception_of_the_client_library_has_a_reason():
     for kind in [*kinds, ssl.SSLError, ConnectionResetError, TimeoutError]:
         assert any(issubclass(kind, known) for known, _ in REASON_OF_EXCEPTION), kind
     assert {reason for _, reason in REASON_OF_EXCEPTION} <= set(REASONS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (aiohttp.ClientSSLError, "tls"),
+        (aiohttp.ClientConnectorCertificateError, "tls"),
+        (ssl.SSLEOFError, "tls"),
+        (aiohttp.ConnectionTimeoutError, "timeout"),
+        (aiohttp.SocketTimeoutError, "timeout"),
+        (aiohttp.ClientProxyConnectionError, "proxy"),
+        (aiohttp.ClientHttpProxyError, "proxy"),
+        (aiohttp.ClientConnectorDNSError, "refused"),
+        (aiohttp.ClientConnectionResetError, "cut"),
+        (ConnectionResetError, "cut"),
+        (aiohttp.ClientResponseError, "not-http"),
+    ],
+)
+def test_a_special_exception_goes_before_its_general_kind(kind: type[Exception], reason: str):
+    assert next(name for known, name in REASON_OF_EXCEPTION if issubclass(kind, known)) == reason
 
 
 SECRET = "sk-secret/AbC-0123456789"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from temp0.core.analysis import Analysis, Cause, Fork, ForkTree, Margin
 from temp0.core.judgement import analysis
@@ -31,7 +32,7 @@ def analyzed(
     *,
     texts: Mapping[str, str] | None = None,
     running: float | None = 7.9,
-    finish: str = "stop",
+    finish: str | None = "stop",
     tokens: bool = False,
 ) -> Analysis:
     """The analysis of a run in which each prompt, under each condition, was answered so.
@@ -74,7 +75,7 @@ def analyzed(
     )
 
 
-def completion(text: str, finish: str = "stop", *, tokens: bool = False) -> Completion:
+def completion(text: str, finish: str | None = "stop", *, tokens: bool = False) -> Completion:
     pieces = tuple(Token(bytes=piece.encode(), logprob=-0.1) for piece in text.split(" ")) if tokens else None
     return Completion(text=text, finish=finish, tokens=pieces)
 
@@ -95,6 +96,7 @@ def attempt(order: int, prompt: str, condition: Condition, block: int, outcome: 
     )
 
 
+@cache
 def five_prompts() -> Analysis:
     """The public experiment's shape: A and B agree, C to E fork, E with nested forks; a cause and margins added."""
     primes = "Three prime numbers between 100 and 200 are 101, 103 and 107."
@@ -159,29 +161,40 @@ def _measured(tree: ForkTree, margin: Margin) -> ForkTree:
     return replace(tree, fork=fork)
 
 
+@cache
 def ended() -> Analysis:
     """One text is a prefix of the other."""
     texts = ["The answer is 446."] * 6 + ["The answer is 446. Shall I show the steps?"] * 4
     return analyzed({"steps": {ALONE: texts}})
 
 
+@cache
+def one_block() -> Analysis:
+    """One pool of company and nothing else, whose server names no finish reason."""
+    return analyzed({"A": {COMPANY: ["one"] * 5 + ["two"] * 3}}, finish=None)
+
+
+@cache
 def nothing() -> Analysis:
     """Every attempt failed."""
     refused = Failure(reason="HTTP 401", message="the server said: <b>invalid key</b> \x1b[2J", status=401)
     return analyzed({"A": {ALONE: [refused] * 5}, "B": {ALONE: [refused] * 5}})
 
 
+@cache
 def agreed() -> Analysis:
     """Two prompts, thirty blocks each, one text each."""
     return analyzed({name: {ALONE: [f"The answer to {name}."] * 30} for name in ("A", "B")})
 
 
+@cache
 def undecided() -> Analysis:
     """Company was asked for and could not be shown."""
     texts = ["always the same"] * 16
     return analyzed({"A": {ALONE: texts, COMPANY: texts}}, running=None)
 
 
+@cache
 def hostile() -> Analysis:
     """Answers, a prompt, ids and failures that try to break out of whatever shows them."""
     failure = Failure(reason="<b>HTTP 500</b>", message="<script>alert(2)</script>\x1b[2J", status=500)
@@ -190,11 +203,13 @@ def hostile() -> Analysis:
         {
             '"><script>alert(4)</script>': {ALONE: [*HOSTILE, failure], COMPANY: [*HOSTILE, long, long + "!"]},
             "{{7*7}}": {ALONE: [HOSTILE[0]] * 3},
+            "<i>same</i>": {ALONE: ["alpha <script>s</script>", "omega <script>s</script>"]},
         },
         texts={'"><script>alert(4)</script>': "<script>alert(5)</script> \u202e {{7*7}}"},
     )
 
 
+@cache
 def many(count: int = 1000) -> Analysis:
     """Many prompts, one in a hundred of which diverges."""
     answers = {
@@ -204,9 +219,11 @@ def many(count: int = 1000) -> Analysis:
     return analyzed(answers)
 
 
+@cache
 def crowded(count: int = 300) -> Analysis:
     """One prompt, hundreds of texts, each the start of the next: the deepest tree there can be."""
     return analyzed({"deep": {ALONE: ["ha " * length for length in range(1, count + 1)]}})
 
 
-ALL = {made.__name__: made for made in (five_prompts, ended, nothing, agreed, undecided, hostile, crowded)}
+Maker = Callable[[], Analysis]
+ALL: tuple[Maker, ...] = (five_prompts, ended, one_block, nothing, agreed, undecided, hostile, crowded)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from itertools import count
@@ -70,6 +71,13 @@ def test_a_run_comes_back_equal_from_a_closed_file(path):
         save(store, RUN)
     with Store.open(path) as store:
         assert store.load(RUN.id) == RUN
+
+
+def test_a_thread_of_its_own_may_append(store):
+    store.begin(RUN)
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        thread.submit(store.append, RUN.id, ATTEMPTS, SAMPLES).result()
+    assert store.load(RUN.id) == RUN
 
 
 def test_a_run_that_only_began_has_no_attempts(store):

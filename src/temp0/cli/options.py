@@ -19,7 +19,7 @@ store = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Print exactly one JSON document.")
 
 
-class Numbers(click.ParamType):
+class Numbers(click.ParamType[tuple[int, ...]]):
     """Whole numbers of at least 1, separated by commas, each once."""
 
     name = "numbers"

@@ -7,6 +7,8 @@ that was not shown can still diverge, but cannot be agreed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from temp0.core.analysis import Company
@@ -15,6 +17,14 @@ from temp0.core.run import Attempt, Completion, Sample
 
 SHOWN_ABOVE = 1.5
 """A server that answers one at a time stays near 1; beyond this, requests really ran together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """What one answer to a prompt takes alone: its median time in seconds and its median length in characters."""
+
+    alone_s: float
+    length: float
 
 
 def is_shown(company: Company) -> bool:
@@ -26,12 +36,12 @@ def company(
     condition: Condition,
     blocks: Mapping[int, Sequence[Attempt]],
     samples: Mapping[int, Sequence[Sample]],
-    alone_s: Mapping[str, float],
+    paces: Mapping[str, Pace],
 ) -> Company:
-    """The company of one prompt under one condition.
+    """The company of one prompt under one condition: the median over its blocks.
 
-    `blocks` holds every attempt of each block, fillers included, `samples` the server's counts by block, and
-    `alone_s` the median time alone of each prompt, in seconds.
+    `blocks` holds the attempts that ran while each block's judged ones did, fillers included, `samples` the
+    server's counts by block, and `paces` what is known of each prompt alone.
     """
     counts = [
         count for index, block in blocks.items() if (count := _server_count(block, samples.get(index, ()))) is not None
@@ -40,7 +50,7 @@ def company(
         return Company(asked=condition.company, reached=median(counts), measured_by="server")
     if condition.company == 1:
         return Company(asked=1, reached=1.0 if blocks else None, measured_by="speed-up" if blocks else None)
-    bounds = [bound for block in blocks.values() if (bound := _speed_up(condition, block, alone_s)) is not None]
+    bounds = [bound for block in blocks.values() if (bound := _speed_up(block, paces)) is not None]
     if not bounds:
         return Company(asked=condition.company, reached=None, measured_by=None)
     return Company(asked=condition.company, reached=min(median(bounds), condition.company), measured_by="speed-up")
@@ -53,16 +63,26 @@ def _server_count(block: Sequence[Attempt], samples: Sequence[Sample]) -> float 
     return median(seen) if seen else None
 
 
-def _speed_up(condition: Condition, block: Sequence[Attempt], alone_s: Mapping[str, float]) -> float | None:
-    """A lower bound of the company: the time its attempts take alone, over the time of the block.
-
-    Fillers of the judged prompt are shorter than it and count nothing; of other prompts they are whole, and count
-    where they ended in time and the prompt's time alone is known.
-    """
+def _speed_up(block: Sequence[Attempt], paces: Mapping[str, Pace]) -> float | None:
+    """A lower bound of the company: the time that the work of a block takes alone, over the time of the block."""
     start, end = _span(block)
-    whole = [attempt for attempt in block if attempt.role == "judged" or condition.filler == "mixed"]
-    work = sum(alone_s.get(attempt.prompt, 0.0) for attempt in whole if _is_done(attempt) and attempt.ended_s <= end)
+    work = sum(_work_s(attempt, start, end, paces) for attempt in block)
     return work / (end - start) if work and end > start else None
+
+
+def _work_s(attempt: Attempt, start: float, end: float, paces: Mapping[str, Pace]) -> float:
+    """How long what was done of an attempt between `start` and `end` would surely take alone.
+
+    Nothing for one that ended later: a server that answers one at a time may not have begun it. A filler cut short
+    is worth its share of the whole text, less than it costs, since reading the prompt then counts nothing.
+    """
+    pace = paces.get(attempt.prompt)
+    took = attempt.ended_s - attempt.started_s
+    if pace is None or not start < attempt.ended_s <= end or not isinstance(attempt.outcome, Completion):
+        return 0.0
+    share = min(1.0, len(attempt.outcome.text) / pace.length) if pace.length else 1.0
+    inside = attempt.ended_s - max(start, attempt.started_s)
+    return pace.alone_s * share * inside / took
 
 
 def _span(block: Sequence[Attempt]) -> tuple[float, float]:
@@ -70,14 +90,23 @@ def _span(block: Sequence[Attempt]) -> tuple[float, float]:
     return min(attempt.started_s for attempt in judged), max(attempt.ended_s for attempt in judged)
 
 
-def _is_done(attempt: Attempt) -> bool:
-    return isinstance(attempt.outcome, Completion)
-
-
-def median_alone_s(attempts: Sequence[Attempt], alone: frozenset[str]) -> dict[str, float]:
-    """The median time alone of each prompt in seconds, over completions under the conditions named in `alone`."""
-    times: dict[str, list[float]] = {}
+def paces(attempts: Sequence[Attempt], alone: frozenset[str]) -> dict[str, Pace]:
+    """The pace of each prompt, over its completions under the conditions named in `alone`."""
+    seen: dict[str, list[tuple[float, int]]] = {}
     for attempt in attempts:
-        if attempt.role == "judged" and attempt.condition in alone and _is_done(attempt):
-            times.setdefault(attempt.prompt, []).append(attempt.ended_s - attempt.started_s)
-    return {prompt: median(seen) for prompt, seen in times.items()}
+        if attempt.role == "judged" and attempt.condition in alone and isinstance(attempt.outcome, Completion):
+            took = attempt.ended_s - attempt.started_s
+            seen.setdefault(attempt.prompt, []).append((took, len(attempt.outcome.text)))
+    return {
+        prompt: Pace(alone_s=median(took for took, _ in pairs), length=median(length for _, length in pairs))
+        for prompt, pairs in seen.items()
+    }
+
+
+def with_neighbours(blocks: Mapping[int, Sequence[Attempt]]) -> dict[int, Sequence[Attempt]]:
+    """Each block with the fillers of the block before it, which may still keep it company as it begins."""
+    in_time = sorted(blocks, key=lambda index: blocks[index][0].order)
+    together = {index: list(blocks[index]) for index in in_time}
+    for before, index in pairwise(in_time):
+        together[index] += [attempt for attempt in blocks[before] if attempt.role == "filler"]
+    return dict(together)

@@ -28,7 +28,7 @@ from temp0.core.analysis import (
     Verdict,
 )
 from temp0.core.cause import Evidence, causes
-from temp0.core.company import company, is_shown, median_alone_s
+from temp0.core.company import Pace, company, is_shown, paces, with_neighbours
 from temp0.core.comparison import holm, permutation_p
 from temp0.core.estimate import Table, agreement, modal_share, variant_rate_upper
 from temp0.core.fork import Leaf, finishes, fork_tree
@@ -49,7 +49,7 @@ class _Facts:
     judged: Mapping[str, Sequence[Attempt]]
     blocks: Mapping[str, Mapping[int, Sequence[Attempt]]]
     samples: Mapping[int, Sequence[Sample]]
-    alone_s: Mapping[str, float]
+    paces: Mapping[str, Pace]
     hashes: tuple[str, ...]
     columns: Mapping[str, int]
 
@@ -58,13 +58,13 @@ def analysis(run: Run) -> Analysis:
     """What the run proves, by the rules of docs/measuring.md."""
     attempts = sorted(run.attempts, key=lambda attempt: attempt.order)
     alone = frozenset(condition.name for condition in run.plan.conditions if condition.company == 1)
-    alone_s = median_alone_s(attempts, alone)
+    pace_of = paces(attempts, alone)
     samples = _grouped((sample.block, sample) for sample in sorted(run.samples, key=lambda sample: sample.at_s))
-    blocks = _grouped((attempt.block, attempt) for attempt in attempts)
+    blocks = with_neighbours(_grouped((attempt.block, attempt) for attempt in attempts))
     judged = _grouped((attempt.prompt, attempt) for attempt in attempts if attempt.role == "judged")
     prompts = _with_adjusted_p(
         [
-            _prompt(_facts(run.plan, prompt, judged.get(prompt.id, []), blocks, samples, alone_s))
+            _prompt(_facts(run.plan, prompt, judged.get(prompt.id, []), blocks, samples, pace_of))
             for prompt in run.plan.prompts
         ]
     )
@@ -92,7 +92,7 @@ def _facts(
     judged: Sequence[Attempt],
     blocks: Mapping[int, Sequence[Attempt]],
     samples: Mapping[int, Sequence[Sample]],
-    alone_s: Mapping[str, float],
+    pace_of: Mapping[str, Pace],
 ) -> _Facts:
     hash_of = {text: sha256(text) for text in {one.text for one in _completions(judged)}}
     hashes = tuple(sorted(hash_of.values()))
@@ -106,7 +106,7 @@ def _facts(
         judged=_grouped((attempt.condition, attempt) for attempt in judged),
         blocks=own_blocks,
         samples=samples,
-        alone_s=alone_s,
+        paces=pace_of,
         hashes=hashes,
         columns={text: column_of[digest] for text, digest in hash_of.items()},
     )
@@ -134,14 +134,14 @@ def _condition(facts: _Facts, condition: Condition) -> ConditionAnalysis:
     blocks = facts.blocks.get(condition.name, {})
     completions = _completions(attempts)
     table = _table(facts, condition.name)
-    reached = company(condition, blocks, facts.samples, facts.alone_s)
+    reached = company(condition, blocks, facts.samples, facts.paces)
     return ConditionAnalysis(
         condition=condition,
         company=reached,
         verdict=_condition_verdict(completions, is_shown(reached)),
         attempts=len(attempts),
         completions=len(completions),
-        fillers=sum(attempt.role == "filler" for block in blocks.values() for attempt in block),
+        fillers=sum(_own_fillers(index, block) for index, block in blocks.items()),
         failures=_tallies([attempt.outcome for attempt in attempts if isinstance(attempt.outcome, Failure)]),
         excluded=(),
         distinct=_distinct(completions),
@@ -150,6 +150,10 @@ def _condition(facts: _Facts, condition: Condition) -> ConditionAnalysis:
         variant_rate_upper=variant_rate_upper(table),
         length=_length(completions),
     )
+
+
+def _own_fillers(index: int, block: Sequence[Attempt]) -> int:
+    return sum(attempt.role == "filler" and attempt.block == index for attempt in block)
 
 
 def _condition_verdict(completions: Sequence[Completion], shown: bool) -> Verdict:

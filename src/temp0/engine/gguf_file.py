@@ -17,6 +17,7 @@ from temp0.engine.gguf_header import Header, TensorPlace, read_header
 from temp0.engine.gguf_settings import settings_of
 from temp0.engine.gguf_vocabulary import vocabulary_of
 from temp0.errors import ModelError
+from temp0.kernels import round_bf16
 
 Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 
@@ -110,7 +111,7 @@ def _weights(header: Header, place: TensorPlace, data: Bytes) -> Array:
         part[:] = _dequantised(header, place, data[start : start + part.size // block * block_bytes])
         if not np.abs(part).max() < _LARGEST:
             raise ModelError(f"{header.path}: tensor {place.name} holds a NaN or an infinity; fetch the file again")
-        _round_bf16(part)
+        round_bf16(part)
     return out
 
 
@@ -124,13 +125,6 @@ def _dequantised(header: Header, place: TensorPlace, packed: Bytes) -> Array:
             "use a BF16, F16, Q8_0 or Q4_1 file of the model"
         ) from error
     return numbers
-
-
-def _round_bf16(numbers: Array) -> None:
-    """Round to nearest even, in place; the numbers are finite."""
-    bits = numbers.view(np.uint32)
-    bits += np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
-    bits &= np.uint32(0xFFFF0000)
 
 
 def _half_split(rows: Array, head_dim: int) -> Array:

@@ -47,7 +47,8 @@ def sampled(logits: Array, temperature: float, generator: np.random.Generator) -
     """A token drawn from softmax(logits / temperature) by inverting its cumulative sum, in float64."""
     scaled = logits.astype(np.float64)
     scaled -= scaled.max()
-    cumulative = np.cumsum(np.exp(scaled / temperature))
+    with np.errstate(over="ignore"):  # near temperature 0 a quotient may pass to minus infinity, whose weight is 0
+        cumulative = np.cumsum(np.exp(scaled / temperature))
     drawn = np.searchsorted(cumulative, generator.random() * cumulative[-1], side="right")
     return min(int(drawn), len(logits) - 1)
 

@@ -1,7 +1,7 @@
 """One HTTP session: bytes out once, bytes back whole, and every fault of the way a failure.
 
-No question is sent twice: there are no retries (the library repeats a GET once on a lost connection, and never a
-POST), no redirects are followed, and no cookie makes one attempt depend on another. No key leaves this module in what it returns.
+No question is sent twice: nothing is retried (the library repeats a GET once on a lost connection, never a POST), no
+redirect is followed, and no cookie makes one attempt depend on another. No key leaves this module in what it returns.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class FakeEndpoint:
         try:
             await asyncio.sleep((self._settings.delay_ms + self._settings.jitter_ms * draw.random()) / 1000)
             was_joined = self._arrivals > arrivals
-            return max(company, self._in_flight, 2 if was_joined else 1)
+            return max(company, 2 if was_joined else 1)
         finally:
             self._in_flight -= 1
 

@@ -6,6 +6,7 @@ An explicit choice, so that a cookie or a key can never slip into a record.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from temp0.probe.dialect.reason import printable
 
@@ -53,9 +54,10 @@ _NEVER = frozenset({"cache-control"})
 
 def kept_headers(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """The headers worth a record, names in lower case, sorted; several of one name in the order they came."""
-    pairs = ((name.lower(), value) for name, value in headers.items())
-    return tuple(sorted((name, printable(value)) for name, value in pairs if _is_kept(name)))
+    return tuple(sorted((name.lower(), printable(value)) for name, value in headers.items() if _is_kept(name)))
 
 
+@lru_cache(maxsize=1024)  # a server sends the same few names with every answer
 def _is_kept(name: str) -> bool:
+    name = name.lower()
     return name in _KEPT or name.startswith(_KEPT_PREFIXES) or ("cache" in name and name not in _NEVER)

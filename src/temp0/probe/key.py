@@ -36,9 +36,9 @@ class Key:
         """The body as received with `[key]` for the key, also where JSON escapes or byte lists hide it."""
         if self.is_placeholder:
             return body
-        body = body.replace(self.value.encode(), MASK.encode())
         if b"\\" in body:
             body = _escaped(self.value).sub(MASK.encode(), body)
+        body = body.replace(self.value.encode(), MASK.encode())
         if b'"bytes"' in body:
             body = _listed(self.value).sub(_numbers(MASK).encode(), body)
         return body
@@ -90,10 +90,13 @@ def _key(variable: str, environ: Mapping[str, str]) -> Key:
 @lru_cache(maxsize=16)
 def _escaped(value: str) -> re.Pattern[bytes]:
     r"""The key with any of its characters escaped as JSON allows: `\u0073`, and `\/` for a slash."""
-    letters = (
-        rf"(?:{re.escape(letter)}|\\{re.escape(letter)}|\\u00(?i:{ord(letter):02x}))" for letter in value
-    )
-    return re.compile("".join(letters).encode())
+    return re.compile("".join(f"(?:{'|'.join(_spellings(letter))})" for letter in value).encode())
+
+
+def _spellings(letter: str) -> tuple[str, ...]:
+    plain = re.escape(letter)
+    by_code = rf"\\u00(?i:{ord(letter):02x})"
+    return (by_code, rf"\\{plain}", plain) if letter in '"\\/' else (by_code, plain)
 
 
 @lru_cache(maxsize=16)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from temp0.core.analysis import Company, Estimate, Margin
 from temp0.core.company import is_shown
 
-UNKNOWN = "–"
+UNKNOWN = "\N{EN DASH}"
 _MOST_DECIMALS = 6
 
 
@@ -29,7 +29,7 @@ def percent(share: float | None) -> str:
 
 
 def interval(estimate: Estimate | None) -> str:
-    """A share with its 95 % interval: `87 % (71–95)`, or `100 % (≥ 81.9)` where it is one-sided."""
+    """A share with its 95 % interval: 87 % (71 to 95), or 100 % (≥ 81.9) where it is one-sided."""
     if estimate is None:
         return UNKNOWN
     value = percent(estimate.value)
@@ -38,7 +38,7 @@ def interval(estimate: Estimate | None) -> str:
     low = percent(estimate.low).removesuffix(" %")
     if estimate.sides == 1 or estimate.high is None:
         return f"{value} (≥ {low})"
-    return f"{value} ({low}–{percent(estimate.high).removesuffix(' %')})"
+    return f"{value} ({low}\N{EN DASH}{percent(estimate.high).removesuffix(' %')})"
 
 
 def number(value: float | None) -> str:

@@ -15,6 +15,8 @@ from temp0.report.figure import percent, some
 from temp0.report.visible import beginning
 
 _LISTED = 6
+_NOTES = frozenset({"not-measured", "no-visible-output", "short-window", "finish"})
+"""Causes that say what could not be seen; they never explain a difference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,14 @@ def headline(analysis: Analysis) -> Headline:
     told = by_verdict[analysis.verdict](analysis)
     cut_short = ("The run is not finished; what is missing may change this.",) if not analysis.finished else ()
     return Headline(sentence=told.sentence, reach=told.reach + cut_short)
+
+
+def why(analysis: Analysis) -> tuple[str, str | None]:
+    """The heading above the causes, and what to say where none of them explains anything."""
+    if analysis.verdict is not Verdict.DIVERGED:
+        return "What to know", None if analysis.causes else "There is no difference to explain."
+    explained = any(True for cause in analysis.causes)
+    return "Why", None if explained else "No cause of the difference was found in this run."
 
 
 def answers(prompt: PromptAnalysis) -> str:
@@ -100,7 +110,7 @@ def _nothing(analysis: Analysis) -> Headline:
     counts = Counter[str]()
     for tally in tallies:
         counts[tally.reason] += tally.count
-    reasons = ", ".join(f"{count:,} × {beginning(reason, 60)}" for reason, count in counts.most_common(_LISTED))
+    reasons = ", ".join(f"{count:,} times {beginning(reason, 60)}" for reason, count in counts.most_common(_LISTED))
     why = f"Every attempt failed or was excluded: {reasons}." if reasons else "Nothing was sent."
     first = (f"The first said: {beginning(tallies[0].message, 200)}",) if tallies and tallies[0].message else ()
     return Headline(sentence="Nothing was measured: no completion counted.", reach=(why, *first))

@@ -7,14 +7,14 @@ left out is counted where it was left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from temp0.core.analysis import Analysis, ForkTree, PromptAnalysis, Verdict
 from temp0.report import figure
-from temp0.report.headline import again, answers, completions, headline, limits, listed, total_agreement
+from temp0.report.headline import again, answers, completions, headline, limits, listed, total_agreement, why
 from temp0.report.outline import fork_of_each
 from temp0.report.picture import ROW, picture, shared
 from temp0.report.visible import beginning, elided, visible
@@ -23,6 +23,10 @@ from temp0.report.word import from_word
 _SECTIONS = 16
 _ROWS = 500
 _TEXTS = 20
+_FILTERS: tuple[Callable[..., object], ...] = (
+    *(visible, beginning, elided, shared, answers, completions, listed, picture),
+    *(figure.percent, figure.interval, figure.probability, figure.company, figure.margin, figure.some),
+)
 
 
 def html(analysis: Analysis) -> str:
@@ -34,6 +38,7 @@ def html(analysis: Analysis) -> str:
         .render(
             analysis=analysis,
             headline=headline(analysis),
+            why=why(analysis),
             limits=limits(analysis),
             commands=again(analysis),
             total_agreement=total_agreement(analysis),
@@ -62,10 +67,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for made in (visible, beginning, elided, shared, answers, completions, listed, picture):
-        environment.filters[made.__name__] = made
-    for made in (figure.percent, figure.interval, figure.probability, figure.company, figure.margin, figure.some):
-        environment.filters[made.__name__] = made
+    environment.filters |= {made.__name__: made for made in _FILTERS}
     environment.filters |= {"lines": _lines, "excerpt": _excerpt, "places": _places}
     environment.globals |= {"row_height": ROW, "texts_shown": _TEXTS, "unknown": figure.UNKNOWN}
     return environment

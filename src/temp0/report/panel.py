@@ -50,7 +50,7 @@ def plain_table(*headings: str, right: Sequence[str] = (), gap: int = 2) -> Tabl
     """A table without lines."""
     table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim", show_edge=False)
     for heading in headings:
-        table.add_column(heading, justify="right" if heading in right else "left", vertical="top")
+        table.add_column(Text(heading), justify="right" if heading in right else "left", vertical="top")
     return table
 
 

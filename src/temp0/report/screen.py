@@ -15,7 +15,7 @@ from rich.text import Text
 
 from temp0.core.analysis import Analysis, PromptAnalysis, Verdict
 from temp0.report import figure
-from temp0.report.headline import again, completions, headline, limits, listed, total_agreement
+from temp0.report.headline import again, completions, headline, limits, listed, total_agreement, why
 from temp0.report.panel import STYLES, panel, plain_table
 from temp0.report.visible import ELLIPSIS, beginning, visible
 
@@ -44,8 +44,6 @@ def terminal_text(analysis: Analysis, *, width: int, color: bool = False, detail
         color_system="standard" if color else None,
         legacy_windows=False,
         highlight=False,
-        markup=False,
-        emoji=False,
         _environ={},
     )
     with console.capture() as capture:
@@ -70,22 +68,20 @@ def _verdict(analysis: Analysis) -> RenderableType:
     line = Text(f" {analysis.verdict.upper()} ", style=f"bold reverse {style}")
     line.append(f" {told.sentence}", style="bold not reverse default")
     address = analysis.address
-    asked = Text(
-        f"{visible(address.model)} at {visible(address.url)} ({address.api}), {figure.some(analysis.requests, 'request')}, "
-        f"{analysis.created}, seed {analysis.seed}",
-        style="dim",
-    )
+    asked = Text(f"{visible(address.model)} at {visible(address.url)} ({address.api}), ", style="dim")
+    asked.append(f"{figure.some(analysis.requests, 'request')}, {visible(analysis.created)}, seed {analysis.seed}")
     if total := total_agreement(analysis):
         asked.append(f"; {total}")
     return Group(line, *(Text(sentence) for sentence in told.reach), asked)
 
 
 def _causes(analysis: Analysis) -> Iterable[RenderableType]:
-    if not analysis.causes:
-        if analysis.verdict is Verdict.DIVERGED:
-            yield Text("\nWhy: no cause was found in this run.")
+    heading, nothing = why(analysis)
+    if not analysis.causes and analysis.verdict is not Verdict.DIVERGED:
         return
-    yield Text("\nWhy", style="bold")
+    yield Text(f"\n{heading}", style="bold")
+    if nothing:
+        yield Padding(Text(nothing), (0, 0, 0, 2))
     for cause in analysis.causes:
         text = Text(f"{cause.cause} ({cause.certainty})", style="bold")
         text.append(f"  {listed(cause.prompts)}\n" if cause.prompts else "\n", style="not bold dim")

@@ -9,12 +9,10 @@ from __future__ import annotations
 import unicodedata
 
 ELLIPSIS = "…"
-_NAMES = (
-    "NUL SOH STX ETX EOT ENQ ACK BEL BS TAB LF VT FF CR SO SI "
-    "DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
-).split()
 # The Unicode pictures of control characters (U+2400 on) are missing from many fonts; names in guillemets are not.
-_CONTROLS = {code: f"‹{name}›" for code, name in enumerate(_NAMES)} | {0x09: "⇥", 0x0A: "↵", 0x7F: "‹DEL›"}
+_OPEN, _CLOSE = "\u2039", "\u203a"
+_NAMES = {0x00: "NUL", 0x07: "BEL", 0x08: "BS", 0x0D: "CR", 0x1B: "ESC", 0x7F: "DEL"}
+_SIGNS = {"\t": "⇥", "\n": "↵"}
 # Joiners shape Persian words and emoji, the tags spell flags: taking them apart would destroy what is shown.
 _JOINING = {"\u200c", "\u200d"}
 
@@ -22,8 +20,8 @@ _JOINING = {"\u200c", "\u200d"}
 def visible(text: str, *, spaces: bool = False) -> str:
     r"""The text with every character that cannot be seen replaced by one that can; `spaces` marks blanks too.
 
-    >>> visible("a\x1b[31m\n\u202eb\udcb2")
-    'a‹ESC›[31m↵‹U+202E›b‹U+DCB2›'
+    >>> visible("two\n\tlines"), ascii(visible("\u202e"))
+    ('two↵⇥lines', "'\\u2039U+202E\\u203a'")
     """
     shown = text if text.isascii() and text.isprintable() else "".join(map(_seen, text))
     return shown.replace(" ", "␣") if spaces else shown
@@ -52,10 +50,10 @@ def elided(text: str, limit: int) -> str:
 
 
 def _seen(char: str) -> str:
+    if char in _SIGNS:
+        return _SIGNS[char]
     code = ord(char)
-    if code in _CONTROLS:
-        return _CONTROLS[code]
     if char in _JOINING or 0xE0020 <= code <= 0xE007F:
         return char
     hidden = unicodedata.category(char) in {"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"} or (char != " " and char.isspace())
-    return f"‹U+{code:04X}›" if hidden else char
+    return f"{_OPEN}{_NAMES.get(code, f'U+{code:04X}')}{_CLOSE}" if hidden else char

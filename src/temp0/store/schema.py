@@ -61,12 +61,12 @@ _FIRST: Migration = (
         predecessor INTEGER,
         -- A failure:
         reason BLOB,
-        message BLOB,                   -- hash of a content
+        message BLOB REFERENCES contents (hash),
         status INTEGER,                 -- HTTP
         -- A completion:
-        text BLOB,                      -- hash of a content
-        reasoning BLOB,                 -- hash of a content
-        tokens BLOB,                    -- hash of a content
+        text BLOB REFERENCES contents (hash),
+        reasoning BLOB REFERENCES contents (hash),
+        tokens BLOB REFERENCES contents (hash),
         finish BLOB,
         usage BLOB,                     -- JSON of core.run.Usage
         model BLOB,

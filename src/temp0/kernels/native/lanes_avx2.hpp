@@ -22,6 +22,8 @@ constexpr int kPanelsAtFewRows = 2;
 constexpr int kPanelsAtManyRows = 1;
 constexpr int kValueVectors = 2;
 
+inline void prefetch(const void* address) { _mm_prefetch(static_cast<const char*>(address), _MM_HINT_T0); }
+
 inline Lanes broadcast(float value) { return {_mm256_set1_ps(value), _mm256_set1_ps(value)}; }
 
 inline Lanes load(const float* from) { return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)}; }

@@ -22,6 +22,8 @@ constexpr int kPanelsAtFewRows = 4;
 constexpr int kPanelsAtManyRows = 2;
 constexpr int kValueVectors = 4;
 
+inline void prefetch(const void* address) { _mm_prefetch(static_cast<const char*>(address), _MM_HINT_T0); }
+
 inline Lanes broadcast(float value) { return {_mm512_set1_ps(value)}; }
 
 inline Lanes load(const float* from) { return {_mm512_loadu_ps(from)}; }

@@ -44,6 +44,13 @@ inline float float_of(uint32_t bits) {
   return value;
 }
 
+inline void prefetch(const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+#endif
+  (void)address;
+}
+
 inline Lanes broadcast(float value) {
   return each_lane([=](int) { return value; });
 }

@@ -1,0 +1,128 @@
+"""Runs temp0 as a user does, in a process of its own, against servers that a test scripts."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+Reply = tuple[int, Mapping[str, str], bytes]
+
+
+def temp0(
+    *arguments: str, stdin: str | None = None, environ: Mapping[str, str] | None = None, timeout_s: float = 120
+) -> subprocess.CompletedProcess[str]:
+    """One finished call of the command."""
+    return subprocess.run(
+        command(*arguments), capture_output=True, text=True, input=stdin, timeout=timeout_s, check=False,
+        env={**os.environ, **(environ or {})},
+    )  # fmt: skip
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "temp0", *arguments]
+
+
+def document(call: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """The one JSON document that a call printed; it also tells the exit code that the call ended with."""
+    parsed: dict[str, Any] = json.loads(call.stdout, parse_constant=lambda name: 1 / 0)
+    assert parsed["exit_code"] == call.returncode, call.stderr
+    return parsed
+
+
+def chat(text: str | None, *, finish: str = "stop", **more: Any) -> Reply:
+    """An OpenAI-style answer."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}
+    return reply({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], **more})
+
+
+def reply(body: object, status: int = 200, **headers: str) -> Reply:
+    return status, {"Content-Type": "application/json", **headers}, json.dumps(body).encode()
+
+
+@dataclass
+class Seen:
+    """What a scripted server saw of one request: its place, path, headers, body, and how many it was working on."""
+
+    place: int
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+    in_flight: int
+
+
+@dataclass
+class Server:
+    """A scripted server: `answer` gives the reply to each POST; GET /v1/models lists `models`."""
+
+    answer: Callable[[Seen], Reply]
+    delay_s: float = 0.0
+    models: tuple[str, ...] = ("m",)
+    url: str = ""
+    seen: list[Seen] = field(default_factory=list)
+    in_flight: int = 0
+    peak: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@contextmanager
+def serving(answer: Callable[[Seen], Reply], **options: Any) -> Iterator[Server]:
+    """A scripted server on a free port for the time of the context."""
+    server = Server(answer=answer, **options)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            found = self.path.endswith("/models")
+            body = {"data": [{"id": model} for model in server.models]} if found else {"error": {"message": "no"}}
+            self._send(reply(body, 200 if found else 404))
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with server.lock:
+                server.in_flight += 1
+                server.peak = max(server.peak, server.in_flight)
+                seen = Seen(len(server.seen), self.path, dict(self.headers), body, server.in_flight)
+                server.seen.append(seen)
+            time.sleep(server.delay_s)
+            try:
+                self._send(server.answer(seen))
+            finally:
+                with server.lock:
+                    server.in_flight -= 1
+
+        def _send(self, answered: Reply) -> None:
+            status, headers, body = answered
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+            if int(headers.get("Content-Length", len(body))) != len(body):
+                self.close_connection = True
+
+        def log_message(self, *_: object) -> None:
+            """Stay quiet."""
+
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    listener.daemon_threads = True
+    thread = threading.Thread(target=listener.serve_forever, daemon=True)
+    thread.start()
+    server.url = f"http://127.0.0.1:{listener.server_port}/v1"
+    try:
+        yield server
+    finally:
+        listener.shutdown()
+        listener.server_close()
+
+
+def in_store(folder: Path) -> tuple[str, str]:
+    return "--store", str(folder / "runs.db")

@@ -1,0 +1,96 @@
+"""Numbers in words: never rounded to perfection, never 0 for what nobody measured."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from temp0.core.analysis import Company, Estimate, Margin
+from temp0.report import figure, visible, word
+
+
+@pytest.mark.parametrize("module", [figure, visible, word])
+def test_the_examples_in_the_docstrings_hold(module: object) -> None:
+    assert doctest.testmod(module).failed == 0
+
+
+@settings(max_examples=300)
+@given(st.floats(min_value=0, max_value=1, exclude_min=True, exclude_max=True))
+def test_no_share_is_rounded_to_nothing_or_to_everything(share: float) -> None:
+    shown = figure.percent(share)
+
+    assert shown not in {"0 %", "100 %", "-0 %"}
+    assert not shown.startswith("100")
+
+
+@settings(max_examples=200)
+@given(st.floats(min_value=0.001, max_value=0.999))
+def test_a_percentage_is_near_its_share(share: float) -> None:
+    assert float(figure.percent(share).removesuffix(" %")) == pytest.approx(100 * share, abs=0.051)
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0, "0 %"),
+        (1, "100 %"),
+        (1 - 0.05 ** (1 / 10), "25.9 %"),
+        (1 - 0.05 ** (1 / 30), "9.5 %"),
+        (1 - 0.05 ** (1 / 100), "2.95 %"),
+        (0.99999, "99.999 %"),
+        (1 - 1e-12, "> 99.999999 %"),
+        (1e-12, "< 0.000001 %"),
+        (5e-324, "< 0.000001 %"),
+        (None, figure.UNKNOWN),
+    ],
+)
+def test_percentages_read_so(share: float | None, shown: str) -> None:
+    assert figure.percent(share) == shown
+
+
+@pytest.mark.parametrize(
+    ("estimate", "shown"),
+    [
+        (Estimate(value=1, low=0.819, high=1, n=30, sides=1), "100 % (≥ 81.9)"),
+        (Estimate(value=0.605, low=0.385, high=0.9, n=3, sides=2), "60.5 % (38.5\N{EN DASH}90)"),
+        (Estimate(value=0.5, low=None, high=None, n=1, sides=2), "50 % (no interval)"),
+        (None, figure.UNKNOWN),
+    ],
+)
+def test_an_interval_stands_beside_its_value(estimate: Estimate | None, shown: str) -> None:
+    assert figure.interval(estimate) == shown
+
+
+@pytest.mark.parametrize(
+    ("asked", "reached", "measured_by", "shown"),
+    [
+        (8, 7.9, "server", "8 (7.9 seen)"),
+        (8, 1.0, "server", "8 (1 seen)"),
+        (128, 100.0, "server", "128 (100 seen)"),
+        (8, 3.14, "speed-up", "8 (at least 3.14)"),
+        (8, 0.97, "speed-up", "8 (not shown)"),
+        (8, None, None, "8 (not shown)"),
+        (1, 1.0, "speed-up", "alone"),
+        (1, 1.0, "server", "alone"),
+        (1, 3.0, "server", "alone (3 seen)"),
+    ],
+)
+def test_company_reached_stands_beside_what_was_asked(asked, reached, measured_by, shown) -> None:
+    assert figure.company(Company(asked=asked, reached=reached, measured_by=measured_by)) == shown
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"),
+    [(1.0, "p = 1"), (0.0404, "p = 0.040"), (0.0006, "p = 0.0006"), (1.3e-9, "p = 1.3e-09"), (None, "p unknown")],
+)
+def test_a_p_value_is_never_rounded_to_nothing(p: float | None, shown: str) -> None:
+    assert figure.probability(p) == shown
+
+
+def test_an_unknown_margin_says_why() -> None:
+    assert figure.margin(Margin(value=None, kind="unknown", reason="no logprobs")) == "unknown: no logprobs"
+    assert figure.margin(Margin(value=0.0031, kind="near")) == "0.0031 (near)"
+    assert figure.margin(Margin(value=0.0, kind="exact-tie")) == "0 (exact-tie)"

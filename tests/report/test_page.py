@@ -1,0 +1,211 @@
+"""The page: complete, bounded, self-contained, and inert whatever a completion says."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import analysis_samples as samples
+import pytest
+
+from temp0.core.run import Failure
+from temp0.report import html
+
+VOID = {"meta", "br", "line", "path"}
+NAMES = """
+html head meta title style body header main footer section p b span bdi h1 h2 h3 ul ol li dl div dt dd time code table
+caption thead tbody tr th td a i blockquote figure figcaption svg desc path line text mark u details summary pre
+"""
+ALLOWED = set(NAMES.split())
+CHROMIUM = next(
+    (found for name in ("chromium", "google-chrome", "chromium-browser") if (found := shutil.which(name))), None
+)
+
+
+class Reader(HTMLParser):
+    """What a browser would make of a page: its elements, their attributes, and the text outside styles."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[str] = []
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.ids: list[str] = []
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.comments: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        self.ids += [value for name, value in attrs if name == "id" and value]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        self.comments.append(data)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.words)
+
+
+def read(make: samples.Maker) -> Reader:
+    return Reader(html(make()))
+
+
+@pytest.mark.parametrize("make", samples.ALL)
+def test_every_element_is_one_of_ours_and_is_closed(make: samples.Maker) -> None:
+    page = read(make)
+
+    assert set(page.elements) <= ALLOWED
+    assert page.open == []
+    assert page.comments == []
+
+
+@pytest.mark.parametrize("make", samples.ALL)
+def test_no_attribute_can_act_or_fetch(make: samples.Maker) -> None:
+    for tag, name, value in read(make).attributes:
+        assert not name.startswith("on")
+        assert name not in {"src", "srcset", "action", "xlink:href"}
+        if name == "href":
+            assert re.fullmatch(r"#p\d+", value or ""), (tag, value)
+        if name == "style":
+            assert re.fullmatch(r"(width:[\d.]+%|height:\d+px)", value or "")
+
+
+@pytest.mark.parametrize("make", samples.ALL)
+def test_the_page_forbids_everything_but_its_own_style(make: samples.Maker) -> None:
+    page = html(make())
+
+    assert "content=\"default-src 'none'; style-src 'unsafe-inline'\"" in page
+    assert "@import" not in page
+    assert "url(" not in page
+
+
+def test_hostile_text_is_shown_as_text() -> None:
+    page = read(samples.hostile)
+
+    for text in ("</script><script>alert(1)</script>", 'img src=x onerror="alert(1)"', "{{7*7}} {% raw %} ]]>"):
+        assert text in page.text
+    assert "49 {%" not in page.text
+
+
+@pytest.mark.parametrize("make", [*samples.ALL, samples.many])
+def test_a_page_is_valid_utf_8_without_control_characters(make: samples.Maker) -> None:
+    page = html(make())
+
+    page.encode("utf-8")
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", page)
+    assert "\u2039U+DCB2\u203a" in page or make is not samples.hostile
+
+
+def test_ids_are_unique_and_every_link_and_label_has_its_target() -> None:
+    page = read(samples.many)
+
+    assert len(page.ids) == len(set(page.ids))
+    wanted = [value.strip("#") for _, name, value in page.attributes if name == "href" and value]
+    wanted += [one for _, name, value in page.attributes if name == "aria-labelledby" for one in (value or "").split()]
+    assert set(wanted) <= set(page.ids)
+
+
+def test_the_page_can_be_read_by_a_screen_reader() -> None:
+    page = html(samples.five_prompts())
+
+    assert '<html lang="en">' in page
+    assert page.count("<h1>") == 1
+    assert page.count("<table") == page.count("<caption>")
+    assert page.count('role="img"') == page.count("<desc id=") == 3
+    assert re.search(r"<title id=\"t5\">Fork tree of prompt E</title>", page)
+
+
+def test_the_summary_says_verdict_cause_and_remedy() -> None:
+    text = read(samples.five_prompts).text
+
+    for part in (
+        "diverged",
+        "3 of 5 prompts each got more than one answer.",
+        "4 of 4 alone blocks gave one text",
+        "start the server with its batch-invariant flag",
+        "https://api.example.com/v1",
+        "2026-03-01 09:30:00 UTC",
+        "temp0 show 01k4x9w2vq",
+        "What this cannot tell",
+    ):
+        assert part in text
+
+
+def test_the_differing_words_are_marked() -> None:
+    page = html(samples.five_prompts())
+
+    assert "<mark>token</mark>" in page
+    assert "<mark>nobody</mark>" in page
+    assert "<mark>␣—</mark>" in page
+
+
+def test_a_long_text_is_elided_with_a_note() -> None:
+    assert re.search(r"99,5\d\d characters left out", read(samples.hostile).text)
+
+
+def test_the_size_stays_bounded_however_much_there_is_to_show() -> None:
+    answers = [f"{number} " + "\u202e<&\U0001f600" * 2_500 for number in range(20)]
+    prompts = {f"p{number}": {samples.ALONE: answers} for number in range(20)}
+
+    size_bytes = len(html(samples.analyzed(prompts)).encode())
+
+    assert size_bytes < 2_000_000
+    assert len(html(samples.many()).encode()) < 500_000
+    assert len(html(samples.crowded()).encode()) < 100_000
+
+
+def test_what_is_left_out_is_counted() -> None:
+    text = read(samples.many).text
+
+    assert "984 more prompts in the table above" in text
+    assert "500 more prompts in the JSON document" in text
+    assert "280 more texts in the JSON document" in read(samples.crowded).text
+
+
+def test_equal_analyses_give_equal_pages() -> None:
+    assert html(samples.five_prompts()) == html(samples.five_prompts.__wrapped__())
+
+
+def test_failures_are_shown_with_their_message() -> None:
+    failure = Failure(reason="timed out", message="no byte for 30 s")
+    text = Reader(html(samples.analyzed({"A": {samples.ALONE: ["one", "one", failure]}}))).text
+
+    assert "alone: 1 failed" in text
+    assert "timed out: no byte for 30 s" in text
+
+
+@pytest.mark.chromium
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_a_real_browser_makes_no_element_of_hostile_text(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(html(samples.hostile()), encoding="utf-8")
+
+    dom = Reader(browsed(page, tmp_path))
+
+    assert set(dom.elements) <= ALLOWED
+    assert dom.elements.count("svg") == 2
+    assert "</script><script>alert(1)</script>" in dom.text
+    assert not [name for _, name, _ in dom.attributes if name.startswith("on")]
+
+
+def browsed(page: Path, folder: Path) -> str:
+    """The document as Chromium holds it after loading."""
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+    command = [str(CHROMIUM), *flags, f"--user-data-dir={folder / 'profile'}", "--dump-dom", page.as_uri()]
+    return subprocess.run(command, capture_output=True, check=True, timeout=120).stdout.decode("utf-8")

@@ -1,0 +1,125 @@
+"""The JSON document: its fields are exactly those of docs/format.md, and every text survives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import analysis_samples as samples
+import pytest
+
+from temp0.core.analysis import Analysis, Tally
+from temp0.report import document, failure_text, json_text
+
+PAGE = Path(__file__).parents[2] / "docs" / "format.md"
+TABLES = [
+    [row.strip("| ").split(" | ") for row in table.splitlines() if row.startswith("| `")]
+    for table in PAGE.read_text("utf-8").split("| field | type | meaning |")[1:]
+]
+DOCUMENTED = {name.strip("`"): kind for name, kind, _ in TABLES[0]}
+FAILURE = {name.strip("`"): kind for name, kind, _ in TABLES[1]}
+
+
+def every_sample() -> list[Analysis]:
+    return [*(make() for make in samples.ALL), with_excluded(samples.agreed())]
+
+
+def with_excluded(analysis: Analysis) -> Analysis:
+    tally = Tally(reason="response-cache", count=2, message="header x-cache: HIT")
+    first, *others = analysis.prompts
+    conditions = tuple(replace(one, excluded=(tally,)) for one in first.conditions)
+    return replace(analysis, prompts=(replace(first, conditions=conditions), *others))
+
+
+def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """Every value that is not a list or object, by its path; an object that may be null also by its own."""
+    if isinstance(value, dict):
+        if path in DOCUMENTED:
+            yield path, value
+        for name, inner in value.items():
+            yield from leaves(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves(inner, f"{path}[]")
+    else:
+        yield path, value
+
+
+def is_of(value: object, kind: str) -> bool:
+    if kind.endswith(" or null"):
+        return value is None or is_of(value, kind.removesuffix(" or null"))
+    types = {"string": str, "integer": int, "boolean": bool, "object": dict}
+    if kind == "number":
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if kind in types:
+        return type(value) is types[kind]
+    return value in kind.split(", ")
+
+
+def test_every_field_of_a_document_is_documented_with_its_type() -> None:
+    for analysis in every_sample():
+        for path, value in leaves(document(analysis)):
+            assert path in DOCUMENTED, path
+            assert is_of(value, DOCUMENTED[path]), (path, value, DOCUMENTED[path])
+
+
+def test_every_documented_field_occurs() -> None:
+    seen = {path for analysis in every_sample() for path, _ in leaves(document(analysis))}
+
+    assert set(DOCUMENTED) - seen == set()
+
+
+def test_null_occurs_wherever_it_is_documented() -> None:
+    nulls = {path for analysis in every_sample() for path, value in leaves(document(analysis)) if value is None}
+
+    assert {path for path, kind in DOCUMENTED.items() if kind.endswith(" or null")} - nulls == set()
+
+
+def test_a_failure_has_exactly_the_documented_fields() -> None:
+    fields = json.loads(failure_text(2, "no such flag \udcb2 é"))
+
+    assert list(fields) == list(FAILURE)
+    assert all(is_of(fields[name], kind) for name, kind in FAILURE.items())
+    assert fields["exit_code"] == 2
+    assert fields["message"] == "no such flag \udcb2 é"
+
+
+@pytest.mark.parametrize("make", samples.ALL)
+def test_the_text_is_one_line_of_ascii_that_reads_back_equal(make: samples.Maker) -> None:
+    analysis = make()
+    text = json_text(analysis)
+
+    assert text.isascii()
+    assert "\n" not in text
+    assert json.loads(text) == document(analysis)
+
+
+def test_a_lone_surrogate_survives_as_its_escape() -> None:
+    text = json_text(samples.hostile())
+
+    assert "lone \\udcb2 and \\ud83d surrogates" in text
+    texts = json.loads(text)["prompts"][0]["texts"]
+    assert "lone \udcb2 and \ud83d surrogates" in [one["text"] for one in texts]
+
+
+def test_a_number_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json_text(samples.with_margins(samples.ended(), float("nan")))
+
+
+def test_a_branch_begins_at_its_fork() -> None:
+    for analysis in every_sample():
+        for prompt in document(analysis)["prompts"]:
+            texts = {one["sha256"]: one["text"] for one in prompt["texts"]}
+            for fork in prompt["forks"]:
+                for branch in fork["branches"]:
+                    at = fork["char"], fork["char"] + len(branch["text"])
+                    assert {texts[sha256][slice(*at)] for sha256 in branch["sha256"]} == {branch["text"]}
+
+
+def test_the_exit_code_of_a_run_without_a_completion_is_three() -> None:
+    fields = document(samples.nothing())
+
+    assert (fields["verdict"], fields["exit_code"]) == ("undecided", 3)

@@ -1,0 +1,133 @@
+"""The terminal: readable at 80 columns and without colour, and deaf to what completions say."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import analysis_samples as samples
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from temp0.report import terminal, terminal_text
+
+SGR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def plain(make: samples.Maker, width: int = 80) -> str:
+    return terminal_text(make(), width=width)
+
+
+@pytest.mark.parametrize("make", samples.ALL)
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_line_is_wider_than_the_terminal(make: samples.Maker, width: int) -> None:
+    assert max(cell_len(line) for line in plain(make, width).splitlines()) <= width
+
+
+@pytest.mark.parametrize("make", samples.ALL)
+def test_colour_adds_nothing_but_colour(make: samples.Maker) -> None:
+    colored = terminal_text(make(), width=80, color=True)
+
+    assert SGR.search(colored)
+    assert [line.rstrip() for line in SGR.sub("", colored).splitlines()] == plain(make).splitlines()
+
+
+@pytest.mark.parametrize("make", samples.ALL)
+def test_without_colour_no_control_character_is_written(make: samples.Maker) -> None:
+    text = plain(make)
+
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text)
+
+
+def test_hostile_text_is_neither_markup_nor_escape() -> None:
+    text = plain(samples.hostile)
+
+    assert "[bold red]markup[/bold red]" in text
+    assert "</script><script>alert(1)</script>" in text
+    assert "\u2039ESC\u203a[31mred" in text
+
+
+def test_the_verdict_comes_first() -> None:
+    assert plain(samples.five_prompts).startswith(" DIVERGED  3 of 5 prompts each got more than one answer.\n")
+    assert plain(samples.nothing).startswith(" UNDECIDED  Nothing was measured")
+    assert plain(samples.agreed).startswith(" AGREED  Both prompts")
+
+
+def test_conditions_stand_in_one_line_each() -> None:
+    text = plain(samples.five_prompts)
+
+    assert re.search(r"alone +alone +20/20 +1 100 % \(≥ 74.1\) +13.9 % agreed", text)
+    assert re.search(r"company 8 8 \(7.9 seen\) 20/20 +2 60.5 % \(.*\) +98.3 % diverged", text)
+
+
+def test_texts_are_listed_by_hash_count_and_fork() -> None:
+    prompt = samples.five_prompts().prompts[4]
+    text = plain(samples.five_prompts)
+
+    for one in prompt.texts:
+        assert re.search(rf"{one.sha256[:8]} +{one.count} ", text)
+    assert re.search(r" 272  nobody outside can see\.", text)
+
+
+def test_the_tree_brackets_the_words_that_differ_and_gives_positions() -> None:
+    text = plain(samples.five_prompts)
+
+    assert "fork at char 229, byte 229, token 38, margin 0.003 (near)" in text
+    assert "[token] may flip." in text
+    assert "[nobody] outside can see." in text
+    assert "[␣—] twice." in text
+    assert re.search(r"6 ━+ +\(ends here: stop\)", plain(samples.ended))
+
+
+def test_causes_come_with_what_to_do() -> None:
+    text = " ".join(plain(samples.five_prompts).split())
+
+    assert "company (found) C, D and E" in text
+    assert "To do: start the server with its batch-invariant flag" in text
+
+
+def test_failures_are_counted_with_the_first_message() -> None:
+    assert "alone: 5 failed, HTTP 401: the server said: <b>invalid key</b>" in plain(samples.nothing)
+
+
+def test_a_run_of_a_thousand_prompts_stays_short() -> None:
+    text = terminal_text(samples.many(), width=80)
+
+    assert len(text.splitlines()) < 200
+    assert "p0907   diverged" in text
+    assert "952 more prompts: 952 agreed" in text
+
+
+def test_only_prompts_that_diverged_are_shown_in_full_where_there_are_many() -> None:
+    text = terminal_text(samples.many(100), width=80)
+
+    assert text.count("all 3 begin") == 1
+    assert re.search(r"^p0007  2 different texts", text, re.MULTILINE)
+    assert re.search(r"^p0008 +agreed", text, re.MULTILINE)
+
+
+def test_how_to_see_it_again_comes_last() -> None:
+    assert "temp0 show 01k4x9w2vq" in plain(samples.agreed).splitlines()[-2]
+
+
+def test_equal_analyses_give_equal_text() -> None:
+    assert plain(samples.five_prompts) == terminal_text(samples.five_prompts.__wrapped__(), width=80)
+
+
+def test_the_environment_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    analysis = samples.agreed()
+    before = [terminal_text(analysis, width=80, color=color) for color in (False, True)]
+    for name, value in {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+
+    assert [terminal_text(analysis, width=80, color=color) for color in (False, True)] == before
+
+
+def test_a_console_that_reads_markup_finds_none() -> None:
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    with console.capture() as capture:
+        console.print(terminal(samples.hostile()))
+
+    assert "[bold red]markup[/bold red]" in capture.get()
+    assert [line.rstrip() for line in capture.get().splitlines()] == plain(samples.hostile).splitlines()
