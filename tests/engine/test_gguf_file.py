@@ -96,6 +96,7 @@ def test_settings_and_vocabulary_are_the_files(tiny: Path) -> None:
     assert model.settings.norm_eps == pytest.approx(1e-5)
     assert model.vocabulary.merges[2] == ("he", "ll")
     assert model.vocabulary.eos_ids == {EOS}
+    assert model.vocabulary.eos_id == EOS
     assert model.vocabulary.add_bos is None
     assert model.chat_template == "{{ messages[0].content }}"
 
@@ -211,5 +212,6 @@ def test_the_builtin_model_is_smollm2(builtin: Checkpoint) -> None:
     assert shape.tied
     assert builtin.vocabulary.pre == "smollm"
     assert builtin.vocabulary.eos_ids == {0, 2}
+    assert builtin.vocabulary.eos_id == 2
     assert builtin.vocabulary.add_bos is False
     assert len(builtin.tensors) == 30 * 9 + 3

@@ -28,6 +28,8 @@ class Scripted:
     seen: list[tuple[str, int]] = field(default_factory=list)
     address: Address = ADDRESS
 
+    can_logprobs: bool = True
+
     async def complete(self, question: Question) -> Answer:
         self.asked.append(question)
         self.in_flight += 1

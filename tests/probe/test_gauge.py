@@ -3,21 +3,20 @@
 import asyncio
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_server import BODIES, Play, Received, ScriptedServer, http, never, then_close
 
-from temp0.probe import gauge
 from temp0.probe.connection import Connection
 from temp0.probe.gauge import Gauge, running_count
 
 
-def counts(*answers: bytes | Play, times: int = 3) -> tuple[list[float | None], ScriptedServer]:
+def counts(*answers: bytes | Play, timeout_s: float = 20) -> tuple[list[float | None], ScriptedServer]:
     async def go() -> tuple[list[float | None], ScriptedServer]:
         async with ScriptedServer(*answers) as server:
             connection = Connection(server.url)
-            asked = Gauge(connection, server.url + "/v1")
-            told = [await asked.running() for _ in range(times)]
+            asked = Gauge(connection, server.url + "/v1", timeout_s=timeout_s)
+            told = [await asked.running() for _ in range(3)]
             await connection.close()
             return told, server
 
@@ -55,6 +54,7 @@ def test_a_count_is_summed_over_label_sets_or_unknown(text: str, count: float | 
     assert running_count(text.encode()) == count
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60), st.text(max_size=20))
 def test_any_page_is_read_without_an_exception(tail: bytes, value: str):
     running_count(tail)
@@ -84,9 +84,8 @@ def test_a_server_that_hangs_up_is_given_up():
     assert len(server.received) == 2  # the client library repeats a GET once
 
 
-def test_a_server_that_never_answers_is_asked_only_once(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(gauge, "TIMEOUT_S", 0.05)
-    told, server = counts(never)
+def test_a_server_that_never_answers_is_asked_only_once():
+    told, server = counts(never, timeout_s=0.05)
     assert told == [None, None, None]
     assert len(server.received) == 1
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from temp0.errors import UsageError
@@ -72,6 +72,7 @@ KEYS = st.text(alphabet=st.characters(min_codepoint=33, max_codepoint=126), min_
 AROUND = st.text(max_size=20)
 
 
+@settings(deadline=None)
 @example(value="sk-12345678", before="\\", after="\\", is_ascii=True)
 @given(value=KEYS, before=AROUND, after=AROUND, is_ascii=st.booleans())
 def test_a_key_inside_json_is_masked_and_the_rest_is_kept(value: str, before: str, after: str, is_ascii: bool):
@@ -79,6 +80,7 @@ def test_a_key_inside_json_is_masked_and_the_rest_is_kept(value: str, before: st
     assert json.loads(Key(value=value).redact(body))["text"] == f"{before}[key]{after}"
 
 
+@settings(deadline=None)
 @given(value=KEYS)
 def test_a_key_spelled_in_escapes_is_masked(value: str):
     spelled = "".join(f"\\u{ord(letter):04x}" if place % 2 else letter for place, letter in enumerate(value))

@@ -10,9 +10,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from small_run import RUN, answered, header_of, save
+from small_run import RUN, answered, attempt, header_of, save
 
-from temp0.core.run import Sample
+from temp0.core.run import Failure, Sample
 from temp0.errors import StoreError
 from temp0.store import Store
 from temp0.store.database import Database
@@ -166,4 +166,12 @@ def test_a_sample_that_is_no_number_is_refused_and_nothing_of_its_group_is_store
     with Store.open(stored) as store:
         with pytest.raises(StoreError, match=r"refused: NOT NULL constraint failed: samples\.running"):
             store.append(RUN.id, [answered(50, "x")], [nothing])
+        assert store.load(RUN.id) == RUN
+
+
+def test_a_status_beyond_64_bits_is_refused_and_nothing_of_its_group_is_stored(stored):
+    odd = attempt(51, Failure(reason="refused", message="", status=10**30))
+    with Store.open(stored) as store:
+        with pytest.raises(StoreError, match="refused a number beyond 64 bits"):
+            store.append(RUN.id, [answered(50, "x"), odd])
         assert store.load(RUN.id) == RUN

@@ -39,6 +39,7 @@ class Vocabulary:
     `tokens[id]` is a token as written in the file: byte-level letters for ordinary tokens, plain text for the
     special ones. `control` tokens are recognised in a text and have no bytes of their own; `user_defined` ones are
     recognised too and stand for their text. `merges` are pairs in order of rank. `pre` names the pre-tokenizer.
+    `eos_ids` end an answer; `eos_id` is the one that the file declares, which chat templates may write.
     `add_bos` is None where the file does not say; then the custom of the pre-tokenizer's family holds.
     """
 
@@ -50,6 +51,7 @@ class Vocabulary:
     bos_id: int | None
     eos_ids: frozenset[int]
     add_bos: bool | None
+    eos_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,11 +20,13 @@ from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFValueType
 from temp0.errors import ModelError
 
 Value: TypeAlias = "bool | int | float | str | list[bool] | list[int] | list[float] | list[str]"
+_Entry: TypeAlias = "tuple[str, tuple[int, ...], int, int]"
 
 MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
 _DEFAULT_ALIGNMENT = 32
 _MOST_DIMENSIONS = 4
+_AGAIN = "the file is damaged, so fetch it again"
 _FORMATS = {
     GGUFValueType.UINT8: "B",
     GGUFValueType.INT8: "b",
@@ -122,10 +124,6 @@ def read_header(path: Path, data: memoryview) -> Header:
     if len(tensors) < tensor_count:
         raise ModelError(f"{path} has a tensor twice; {_AGAIN}")
     return Header(path=path, metadata=metadata, tensors=tensors)
-
-
-_AGAIN = "the file is damaged, so fetch it again"
-_Entry: TypeAlias = "tuple[str, tuple[int, ...], int, int]"
 
 
 class _Cursor:

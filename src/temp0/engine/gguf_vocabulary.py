@@ -41,6 +41,7 @@ def vocabulary_of(header: Header) -> Vocabulary:
         bos_id=_special_id(header, "bos_token_id", len(tokens)),
         eos_ids=_eos_ids(header, tokens, control),
         add_bos=_flag(header, "add_bos_token"),
+        eos_id=_special_id(header, "eos_token_id", len(tokens)),
     )
 
 

@@ -13,6 +13,7 @@ from itertools import groupby
 
 from temp0.core.plan import Block, Prompt
 from temp0.core.run import Attempt, Completion, Failure, Question, Role, Sample
+from temp0.probe.dialect.reason import INTERRUPTED
 from temp0.probe.endpoint import Answer, Endpoint
 from temp0.probe.filler import Fillers
 
@@ -111,6 +112,7 @@ class Asking:
     _in_flight: int = 0
     _has_completion: bool = False
     _tells_running: bool = True
+    _has_told: bool = False
 
     def __post_init__(self) -> None:
         """Go on where the past ended."""
@@ -151,7 +153,7 @@ class Asking:
         self._sent += 1
         self._in_flight += 1
         in_flight, started_s = self._in_flight, self.clock()
-        answer = Answer(outcome=Failure(reason="interrupted", message="stopped before the answer came"))
+        answer = Answer(outcome=Failure(reason=INTERRUPTED, message="stopped before the answer came"))
         try:
             answer = await self.endpoint.complete(job.question)
         finally:
@@ -189,7 +191,8 @@ class Asking:
             await asyncio.sleep(next(pauses, SAMPLE_EVERY_S))
             at_s, block = self.clock(), line.block.index
             running = await self.endpoint.running()
-            if running is None:
-                self._tells_running = False
-            else:
+            if running is not None:
+                self._has_told = True
                 self.on_sample(Sample(at_s=at_s, block=block, running=running))
+            elif not self._has_told:
+                self._tells_running = False

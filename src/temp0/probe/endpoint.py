@@ -27,6 +27,10 @@ class Endpoint(Protocol):
     def address(self) -> Address:
         """Where this endpoint is, without any key."""
 
+    @property
+    def can_logprobs(self) -> bool:
+        """Whether its dialect can ask for logprobs at all."""
+
     async def complete(self, question: Question) -> Answer:
         """Send one request, once, and read its answer."""
 

@@ -29,8 +29,9 @@ _LINE = re.compile(rf"^(?:{'|'.join(_NAMES)}){_LABELS}[ \t]+(\S+)", re.MULTILINE
 class Gauge:
     """Asks a server how many requests it is working on; hosted APIs are never asked."""
 
-    def __init__(self, connection: Connection, url: str) -> None:
+    def __init__(self, connection: Connection, url: str, *, timeout_s: float = TIMEOUT_S) -> None:
         self._connection = connection
+        self._timeout_s = timeout_s
         self._url = with_path(url, "/metrics")
         self._has_told = False
         self._is_silent = urlsplit(url).hostname in KNOWN_HOSTS
@@ -39,7 +40,7 @@ class Gauge:
         """Requests running now, summed over the server's replicas, or `None` where it does not tell."""
         if self._is_silent:
             return None
-        reply = await self._connection.exchange("GET", self._url, timeout_s=TIMEOUT_S)
+        reply = await self._connection.exchange("GET", self._url, timeout_s=self._timeout_s)
         told = running_count(reply.body) if isinstance(reply, Reply) and reply.status == 200 else None
         self._has_told = self._has_told or told is not None
         self._is_silent = not self._has_told

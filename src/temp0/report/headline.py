@@ -41,7 +41,7 @@ def why(analysis: Analysis) -> tuple[str, str | None]:
     """The heading above the causes, and what to say where none of them explains anything."""
     if analysis.verdict is not Verdict.DIVERGED:
         return "What to know", None if analysis.causes else "There is no difference to explain."
-    explained = any(True for cause in analysis.causes)
+    explained = any(cause.cause not in _NOTES for cause in analysis.causes)
     return "Why", None if explained else "No cause of the difference was found in this run."
 
 

@@ -31,6 +31,9 @@ def plain_errors(path: Path) -> Iterator[None]:
         yield
     except DBAPIError as error:
         raise StoreError(f"the store {path} {_meaning(error)}") from error
+    except OverflowError as error:
+        # sqlite3 raises this one before SQLite is asked, and SQLAlchemy lets it through.
+        raise StoreError(f"the store {path} refused a number beyond 64 bits: {error}") from error
 
 
 def is_repeat(error: BaseException | None) -> bool:

@@ -44,6 +44,10 @@ class _Named:
     endpoint: Endpoint
     address: Address
 
+    @property
+    def can_logprobs(self) -> bool:
+        return self.endpoint.can_logprobs
+
     async def complete(self, question: Question) -> Answer:
         return await self.endpoint.complete(question)
 

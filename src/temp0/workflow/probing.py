@@ -88,6 +88,8 @@ async def probe(
         run = resume or _new_run(plan, endpoint)
         if endpoint.address != run.address:
             raise EndpointError(f"run {run.id} was made with {run.address}, not with {endpoint.address}")
+        if not endpoint.can_logprobs and any(condition.logprobs for condition in run.plan.conditions):
+            raise EndpointError(f"the dialect {run.address.api} has no logprobs; leave out --logprobs")
         if store and not resume:
             store.begin(run)
         blocks = _remaining(run)

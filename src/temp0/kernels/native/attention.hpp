@@ -21,77 +21,96 @@ struct Row {
   int64_t kv_head;
 };
 
-// Walks the keys of one kv head in order of position.
+// Where 16 consecutive positions lie; beyond the last one its address is repeated.
+struct Group {
+  const float* at[kLanes];
+};
+
+// Walks one kv head of a cache in order of position.
 class Cursor {
  public:
   Cursor(const AttentionTask& task, const Row& row, const float* cache)
       : table_(row.table),
         cache_(cache + row.kv_head * task.head_dim),
         page_size_(task.page_size),
-        stride_(task.kv_heads * task.head_dim) {
-    open_page();
-  }
+        stride_(task.kv_heads * task.head_dim),
+        to_come_(row.key_count) {}
 
-  const float* next() {
-    if (left_ == 0) open_page();
-    const float* key = key_;
-    key_ += stride_;
-    --left_;
-    return key;
+  Group next() {
+    Group group;
+    for (int i = 0; i < kLanes; ++i) {
+      if (to_come_ > 0) advance();
+      group.at[i] = here_;
+    }
+    return group;
   }
 
  private:
-  void open_page() {
-    key_ = cache_ + static_cast<int64_t>(*table_++) * page_size_ * stride_;
-    left_ = page_size_;
+  void advance() {
+    if (left_in_page_ == 0) {
+      here_ = cache_ + static_cast<int64_t>(*table_++) * page_size_ * stride_;
+      left_in_page_ = page_size_;
+    } else {
+      here_ += stride_;
+    }
+    --left_in_page_;
+    --to_come_;
   }
 
   const int32_t* table_;
   const float* cache_;
-  const float* key_ = nullptr;
-  int64_t page_size_, stride_, left_ = 0;
+  const float* here_ = nullptr;
+  int64_t page_size_, stride_, to_come_, left_in_page_ = 0;
 };
+
+// Rows of a cache lie apart, in pieces too short for the processor's own prefetching.
+inline void prefetch_head(const float* head, int64_t head_dim) {
+  for (int64_t i = 0; i < head_dim; i += kLanes) prefetch(head + i);
+}
 
 // Lane partial sums of query . key for a tile of heads; VECTORS of 16 dimensions, or 0 for any head_dim.
 template <int HEADS, int VECTORS>
-inline void partial_scores(const float* query, const float* key, int64_t head_dim, Lanes (&sums)[HEADS]) {
+inline void partial_scores(const float* query, const float* key, int64_t head_dim, Lanes (&sums)[HEADS][kLanes],
+                           int lane) {
   const int64_t whole = VECTORS > 0 ? VECTORS * kLanes : head_dim / kLanes * kLanes;
-  for (int head = 0; head < HEADS; ++head) sums[head] = broadcast(0.0f);
+  Lanes chains[HEADS];
+  for (int head = 0; head < HEADS; ++head) chains[head] = broadcast(0.0f);
   for (int64_t i = 0; i < whole; i += kLanes) {
     const Lanes part = load(key + i);
     for (int head = 0; head < HEADS; ++head)
-      sums[head] = multiply_add(load(query + head * head_dim + i), part, sums[head]);
+      chains[head] = multiply_add(load(query + head * head_dim + i), part, chains[head]);
   }
-  if (VECTORS > 0 || whole == head_dim) return;
-  const int rest = static_cast<int>(head_dim - whole);
-  const Lanes part = load_partial(key + whole, rest, 0.0f);
-  for (int head = 0; head < HEADS; ++head)
-    sums[head] = multiply_add(load_partial(query + head * head_dim + whole, rest, 0.0f), part, sums[head]);
+  if (VECTORS == 0 && whole < head_dim) {
+    const int rest = static_cast<int>(head_dim - whole);
+    const Lanes part = load_partial(key + whole, rest, 0.0f);
+    for (int head = 0; head < HEADS; ++head)
+      chains[head] = multiply_add(load_partial(query + head * head_dim + whole, rest, 0.0f), part, chains[head]);
+  }
+  for (int head = 0; head < HEADS; ++head) sums[head][lane] = chains[head];
 }
 
 // scores[head][key], padded with -infinity to a multiple of 16 keys; the highest score of each head.
 template <int HEADS, int VECTORS>
 inline void score_keys(const AttentionTask& task, const Row& row, float* scores, int64_t padded, float scale,
                        float (&highest)[HEADS]) {
-  Cursor keys(task, row, task.keys);
+  Cursor cursor(task, row, task.keys);
+  Group keys = cursor.next();
   Lanes best[HEADS];
   for (int head = 0; head < HEADS; ++head) best[head] = broadcast(-INFINITY);
   for (int64_t key = 0; key < padded; key += kLanes) {
     Lanes sums[HEADS][kLanes];
-    const int count = static_cast<int>(row.key_count - key < kLanes ? row.key_count - key : kLanes);
+    const Group following = cursor.next();
     for (int i = 0; i < kLanes; ++i) {
-      Lanes one[HEADS];
-      if (i < count) partial_scores<HEADS, VECTORS>(row.query, keys.next(), task.head_dim, one);
-      for (int head = 0; head < HEADS; ++head) sums[head][i] = i < count ? one[head] : broadcast(0.0f);
+      prefetch_head(following.at[i], task.head_dim);
+      partial_scores<HEADS, VECTORS>(row.query, keys.at[i], task.head_dim, sums, i);
     }
+    keys = following;
+    const int count = static_cast<int>(row.key_count - key < kLanes ? row.key_count - key : kLanes);
     for (int head = 0; head < HEADS; ++head) {
-      Lanes score = multiply(tree_sums(sums[head]), broadcast(scale));
-      if (count < kLanes) {
-        store(scores + head * padded + key, score);
-        score = load_partial(scores + head * padded + key, count, -INFINITY);
-      }
-      store(scores + head * padded + key, score);
-      best[head] = maximum(best[head], score);
+      float* to = scores + head * padded + key;
+      store(to, multiply(tree_sums(sums[head]), broadcast(scale)));
+      if (count < kLanes) store(to, load_partial(to, count, -INFINITY));
+      best[head] = maximum(best[head], load(to));
     }
   }
   for (int head = 0; head < HEADS; ++head) highest[head] = tree_maximum(best[head]);
@@ -114,39 +133,59 @@ inline float weigh_keys(float* scores, int64_t padded, float highest) {
   return tree_sum(total);
 }
 
-// COLUMNS vectors of 16 value columns, or one partial vector of `rest` columns.
+// Vectors of value columns, whole, or a single one of `rest` columns.
+template <bool IS_WHOLE>
+inline Lanes load_values(const float* from, int rest) {
+  return IS_WHOLE ? load(from) : load_partial(from, rest, 0.0f);
+}
+
 template <int HEADS, int COLUMNS>
-inline void mix_values(const AttentionTask& task, const Row& row, const float* weights, int64_t padded,
-                       const float (&totals)[HEADS], int64_t column, int rest) {
-  const auto load_values = [&](const float* from) {
-    return rest == kLanes ? load(from) : load_partial(from, rest, 0.0f);
-  };
-  Cursor values(task, row, task.values);
-  Lanes mixed[HEADS][COLUMNS];
+inline void clear(Lanes (&sums)[HEADS][COLUMNS]) {
   for (int head = 0; head < HEADS; ++head)
-    for (int i = 0; i < COLUMNS; ++i) mixed[head][i] = broadcast(0.0f);
-  for (int64_t block = 0; block < row.key_count; block += kKeyBlock) {
-    const int64_t end = block + kKeyBlock < row.key_count ? block + kKeyBlock : row.key_count;
-    Lanes sum[HEADS][COLUMNS];
-    for (int head = 0; head < HEADS; ++head)
-      for (int i = 0; i < COLUMNS; ++i) sum[head][i] = broadcast(0.0f);
-    for (int64_t key = block; key < end; ++key) {
-      const float* value = values.next() + column;
+    for (int i = 0; i < COLUMNS; ++i) sums[head][i] = broadcast(0.0f);
+}
+
+// The chain over one block of positions.
+template <int HEADS, int COLUMNS, bool IS_WHOLE>
+inline void chain_values(Cursor& cursor, Group& values, int64_t count, const float* weights, int64_t padded,
+                         int64_t column, int rest, Lanes (&sums)[HEADS][COLUMNS]) {
+  clear(sums);
+  for (int64_t key = 0; key < count; key += kLanes) {
+    const Group following = cursor.next();
+    const int in_group = static_cast<int>(count - key < kLanes ? count - key : kLanes);
+    for (int i = 0; i < in_group; ++i) {
+      prefetch_head(following.at[i] + column, COLUMNS * kLanes);
       Lanes part[COLUMNS];
-      for (int i = 0; i < COLUMNS; ++i) part[i] = load_values(value + i * kLanes);
+      for (int j = 0; j < COLUMNS; ++j) part[j] = load_values<IS_WHOLE>(values.at[i] + column + j * kLanes, rest);
       for (int head = 0; head < HEADS; ++head) {
-        const Lanes weight = broadcast(weights[head * padded + key]);
-        for (int i = 0; i < COLUMNS; ++i) sum[head][i] = multiply_add(weight, part[i], sum[head][i]);
+        const Lanes weight = broadcast(weights[head * padded + key + i]);
+        for (int j = 0; j < COLUMNS; ++j) sums[head][j] = multiply_add(weight, part[j], sums[head][j]);
       }
     }
+    values = following;
+  }
+}
+
+// Columns of the result from `column` on.
+template <int HEADS, int COLUMNS, bool IS_WHOLE>
+inline void mix_values(const AttentionTask& task, const Row& row, const float* weights, int64_t padded,
+                       const float (&totals)[HEADS], int64_t column, int rest) {
+  Cursor cursor(task, row, task.values);
+  Group values = cursor.next();
+  Lanes mixed[HEADS][COLUMNS];
+  clear(mixed);
+  for (int64_t block = 0; block < row.key_count; block += kKeyBlock) {
+    const int64_t count = block + kKeyBlock < row.key_count ? kKeyBlock : row.key_count - block;
+    Lanes sums[HEADS][COLUMNS];
+    chain_values<HEADS, COLUMNS, IS_WHOLE>(cursor, values, count, weights + block, padded, column, rest, sums);
     for (int head = 0; head < HEADS; ++head)
-      for (int i = 0; i < COLUMNS; ++i) mixed[head][i] = add(mixed[head][i], sum[head][i]);
+      for (int i = 0; i < COLUMNS; ++i) mixed[head][i] = add(mixed[head][i], sums[head][i]);
   }
   for (int head = 0; head < HEADS; ++head) {
     float* out = row.out + head * task.head_dim + column;
     for (int i = 0; i < COLUMNS; ++i) {
       const Lanes result = divide(mixed[head][i], broadcast(totals[head]));
-      rest == kLanes ? store(out + i * kLanes, result) : store_partial(out + i * kLanes, result, rest);
+      IS_WHOLE ? store(out + i * kLanes, result) : store_partial(out + i * kLanes, result, rest);
     }
   }
 }
@@ -164,11 +203,11 @@ void attend(const AttentionTask& task, const Row& row, float* scratch) {
     totals[head] = weigh_keys(scratch + head * padded, padded, totals[head]);
   int64_t column = 0;
   for (; column + kValueVectors * kLanes <= task.head_dim; column += kValueVectors * kLanes)
-    mix_values<HEADS, kValueVectors>(task, row, scratch, padded, totals, column, kLanes);
-  for (; column < task.head_dim; column += kLanes) {
-    const int64_t rest = task.head_dim - column < kLanes ? task.head_dim - column : kLanes;
-    mix_values<HEADS, 1>(task, row, scratch, padded, totals, column, static_cast<int>(rest));
-  }
+    mix_values<HEADS, kValueVectors, true>(task, row, scratch, padded, totals, column, kLanes);
+  for (; column + kLanes <= task.head_dim; column += kLanes)
+    mix_values<HEADS, 1, true>(task, row, scratch, padded, totals, column, kLanes);
+  const int rest = static_cast<int>(task.head_dim - column);
+  if (rest > 0) mix_values<HEADS, 1, false>(task, row, scratch, padded, totals, column, rest);
 }
 
 void attend_tile(int heads, const AttentionTask& task, const Row& row, float* scratch) {

@@ -1,0 +1,113 @@
+"""How much of a bare keep-alive client's rate the probe reaches, store and witnesses included; aiohttp beside httpx.
+
+Every round asks the same server with each client in turn, so that a noisy machine is noisy for all of them.
+"""
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+import aiohttp
+import httpx
+
+from temp0.store import Store
+from temp0.workflow import planning
+from temp0.workflow.planning import Wish
+from temp0.workflow.probing import Where, probe
+
+Client = Callable[[str, int, int], Awaitable[int]]
+
+
+@contextmanager
+def waiting_server(wait_s: float) -> Iterator[str]:
+    command = [sys.executable, str(Path(__file__).with_name("waiting_server.py")), str(wait_s)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
+        server.stdin.close()
+
+
+async def in_flight(send: Callable[[], Awaitable[object]], requests: int, at_once: int) -> int:
+    """Send so many requests, so many at once, from workers that take the next as soon as one is answered."""
+    left = iter(range(requests))
+
+    async def work() -> None:
+        for _ in left:
+            await send()
+
+    await asyncio.gather(*(work() for _ in range(at_once)))
+    return requests
+
+
+BODY = {"model": "bench", "messages": [{"role": "user", "content": "Say hi."}], "max_tokens": 160, "temperature": 0}
+
+
+async def bare_aiohttp(url: str, requests: int, at_once: int) -> int:
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+
+        async def send() -> None:
+            async with session.post(f"{url}/chat/completions", json=BODY) as response:
+                await response.json()
+
+        return await in_flight(send, requests, at_once)
+
+
+async def bare_httpx(url: str, requests: int, at_once: int) -> int:
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    async with httpx.AsyncClient(limits=limits, timeout=60, trust_env=False) as client:
+
+        async def send() -> None:
+            (await client.post(f"{url}/chat/completions", json=BODY)).json()
+
+        return await in_flight(send, requests, at_once)
+
+
+async def temp0_probe(url: str, requests: int, at_once: int) -> int:
+    """As many judged requests as fit, fillers counted, everything recorded in a store on disk."""
+    prompts = planning.text_prompts(["Say hi."], Wish(n=max(1, requests // 2)))
+    plan = planning.plan(prompts, planning.conditions(company=(at_once,)))
+    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "runs.db") as store:
+        sitting = await probe(plan, Where(url=url, model="bench"), store=store)
+    return len(sitting.run.attempts)
+
+
+async def rate(client: Client, url: str, requests: int, at_once: int) -> float:
+    started = time.perf_counter()
+    sent = await client(url, requests, at_once)
+    return sent / (time.perf_counter() - started)
+
+
+async def rates(wait_s: float, at_once: int, requests: int, rounds: int) -> dict[str, list[float]]:
+    clients: dict[str, Client] = {"aiohttp": bare_aiohttp, "temp0": temp0_probe, "httpx": bare_httpx}
+    seen: dict[str, list[float]] = {name: [] for name in clients}
+    with waiting_server(wait_s) as url:
+        for client in clients.values():
+            await rate(client, url, at_once, at_once)
+        for _ in range(rounds):
+            for name, client in clients.items():
+                seen[name].append(await rate(client, url, requests, at_once))
+    return seen
+
+
+def figures(rounds: int = 7) -> Iterator[tuple[str, str]]:
+    """Rows of (figure, value): ratios of rates in the same round, median and range."""
+    for at_once, requests in ((4, 800), (32, 6400), (64, 6400)):
+        seen = asyncio.run(rates(0.02, at_once, requests, rounds))
+        bare = f"{median(seen['aiohttp']):.0f}/s bare"
+        yield (
+            f"probe over bare aiohttp, 20 ms, {at_once} in flight",
+            f"{ratio(seen['temp0'], seen['aiohttp'])} ({bare})",
+        )
+        yield f"httpx over aiohttp, both bare, 20 ms, {at_once} in flight", ratio(seen["httpx"], seen["aiohttp"])
+
+
+def ratio(these: list[float], those: list[float]) -> str:
+    each = sorted(this / that for this, that in zip(these, those, strict=True))
+    return f"{median(each):.3f} ({each[0]:.3f} to {each[-1]:.3f})"
