@@ -117,6 +117,12 @@ def test_a_speed_up_shows_at_most_the_company_asked_for() -> None:
     assert found.company.reached == 8
 
 
+def test_a_pool_that_took_no_time_shows_no_company() -> None:
+    observed = {ALONE: ["a"] * 4, IN_COMPANY: ["a"] * 16}
+    found = under(judged(observed, clock=Clock(alone_s=1.0, pool_s=0.0, running=None)), IN_COMPANY)
+    assert (found.company.reached, found.verdict) == (None, UNDECIDED)
+
+
 def test_the_company_of_a_condition_is_the_median_of_the_medians_of_its_blocks() -> None:
     run = built_run({"P": {IN_COMPANY: ["a"] * 24}}, clock=SILENT)
     running = {0: [1.0, 5.0, 9.0], 1: [8.0], 2: [2.0, 2.0, 7.0, 2.0]}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 from float64_model import SETTINGS, reference_greedy, reference_logits, stock, tiny_checkpoint
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny_gguf import write_gguf
 
 from temp0.core.plan import Message
 from temp0.engine import Emission, Engine, Request
@@ -356,7 +359,18 @@ def test_the_built_in_model_knows_the_capital_of_france() -> None:
         assert "Paris" in engine.generate("What is the capital of France?", max_tokens=12)
         assert engine.name.startswith("SmolLM2-135M-Instruct")
         assert engine.context_tokens == 8192
-        assert engine.fingerprint != Engine.load(builtin_weights(), activations="fp32").fingerprint
+
+
+def test_the_fingerprint_names_the_weights_and_how_they_are_computed(tmp_path: Path) -> None:
+    weights = write_gguf(tmp_path / "a.gguf")
+    others = write_gguf(tmp_path / "b.gguf", metadata={"llama.rope.freq_base": 20000.0})
+    prints = [
+        Engine.load(path, kv_tokens=128, threads=1, activations=activations).fingerprint
+        for path, activations in ((weights, "bf16"), (weights, "bf16"), (weights, "fp32"), (others, "bf16"))
+    ]
+    assert re.fullmatch("temp0-[0-9a-f]{12}", prints[0])
+    assert prints[0] == prints[1]
+    assert len(set(prints)) == 3
 
 
 HARD_PROMPTS = [

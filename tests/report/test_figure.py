@@ -94,3 +94,10 @@ def test_an_unknown_margin_says_why() -> None:
     assert figure.margin(Margin(value=None, kind="unknown", reason="no logprobs")) == "unknown: no logprobs"
     assert figure.margin(Margin(value=0.0031, kind="near")) == "0.0031 (near)"
     assert figure.margin(Margin(value=0.0, kind="exact-tie")) == "0 (exact-tie)"
+
+
+def test_a_moment_is_told_in_utc_to_the_second() -> None:
+    assert figure.moment("2026-03-01T10:30:00.9+01:00") == "2026-03-01 09:30:00 UTC"
+    assert figure.moment("2026-03-01T09:30:00Z") == "2026-03-01 09:30:00 UTC"
+    assert figure.moment("2026-03-01T09:30:00") == "2026-03-01 09:30:00 UTC"
+    assert figure.moment("yesterday") == "yesterday"

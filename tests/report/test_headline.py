@@ -7,8 +7,8 @@ from dataclasses import replace
 import analysis_samples as samples
 import pytest
 
-from temp0.core.analysis import Analysis, Cause
-from temp0.report.headline import again, headline, limits, listed, why
+from temp0.core.analysis import Analysis, Cause, Distinct
+from temp0.report.headline import again, deeper_level, headline, limits, listed, why
 
 
 def told(analysis: Analysis) -> str:
@@ -106,3 +106,19 @@ def test_many_names_are_cut_and_counted() -> None:
     assert listed(["A", "B"]) == "A and B"
     assert listed(["A", "B", "C"]) == "A, B and C"
     assert listed(list("ABCDEFGH")) == "A, B, C, D, E, F and 2 more"
+
+
+def test_the_first_stricter_level_that_breaks_is_told_where_the_text_does_not() -> None:
+    prompt = samples.agreed().prompts[0]
+
+    def level(**distinct: int) -> str | None:
+        return deeper_level(replace(prompt, distinct=Distinct(**distinct)))
+
+    assert (
+        level(text=1, tokens=1, logprobs=4)
+        == "One text, but 4 different logprobs: equal text is not equal computation."
+    )
+    assert "3 different token sequences" in str(level(text=1, tokens=3, logprobs=4))
+    assert level(text=1, tokens=1, logprobs=1) is None
+    assert level(text=2, tokens=2, logprobs=2) is None
+    assert level(text=1) is None

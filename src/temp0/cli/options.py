@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +11,8 @@ import click
 
 if TYPE_CHECKING:
     from temp0.core.analysis import Analysis
+
+PIPED_WIDTH = 100
 
 store = click.option(
     "--store",
@@ -36,12 +40,14 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 
 def show_analysis(analysis: Analysis, as_json: bool) -> int:
     """Print an analysis as JSON or for a terminal, and give its exit code."""
-    from temp0.workflow.showing import shown, terminal
+    from temp0.workflow.showing import shown, terminal, terminal_text
 
     if as_json:
         click.echo(shown(analysis, "json"), nl=False)
-    else:
+    elif sys.stdout.isatty():
         from rich.console import Console
 
         Console(highlight=False).print(terminal(analysis))
+    else:
+        click.echo(terminal_text(analysis, width=shutil.get_terminal_size((PIPED_WIDTH, 0)).columns))
     return analysis.exit_code

@@ -38,7 +38,9 @@ def _print_table(summaries: tuple[RunSummary, ...]) -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
-    table = Table(Column("run", no_wrap=True), "created", "endpoint", "model", "completions", "failures", "finished", box=None)
+    table = Table(
+        Column("run", no_wrap=True), "created", "endpoint", "model", "completions", "failures", "finished", box=None
+    )
     for one in summaries:
         completions = f"{one.completions} of {one.planned}"
         cells = (one.id, one.created[:19].replace("T", " "), one.url, one.model, completions, str(one.failures))

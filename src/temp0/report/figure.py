@@ -5,6 +5,8 @@ No share is ever rounded to 0 or 100 percent unless it is exactly that, and what
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from temp0.core.analysis import Company, Estimate, Margin
 from temp0.core.company import is_shown
 
@@ -76,6 +78,19 @@ def margin(value: Margin) -> str:
     if value.value is None:
         return f"{value.kind}: {value.reason}" if value.reason else value.kind
     return f"{number(value.value)} ({value.kind})"
+
+
+def moment(created: str) -> str:
+    """An ISO 8601 time as a person reads it, to the second; anything else as it is.
+
+    >>> moment("2026-03-01T09:30:00.125+00:00")
+    '2026-03-01 09:30:00 UTC'
+    """
+    try:
+        time = datetime.fromisoformat(created)
+    except ValueError:
+        return created
+    return f"{time.astimezone(UTC) if time.tzinfo else time:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def some(count: int, singular: str, plural: str | None = None) -> str:

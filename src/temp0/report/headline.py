@@ -59,6 +59,14 @@ def completions(prompt: PromptAnalysis) -> int:
     return sum(condition.completions for condition in prompt.conditions)
 
 
+def deeper_level(prompt: PromptAnalysis) -> str | None:
+    """Says which stricter level of equality breaks first where the text does not."""
+    for level, count in (("token sequences", prompt.distinct.tokens), ("logprobs", prompt.distinct.logprobs)):
+        if prompt.distinct.text == 1 and count is not None and count > 1:
+            return f"One text, but {count:,} different {level}: equal text is not equal computation."
+    return None
+
+
 def total_agreement(analysis: Analysis) -> str:
     """TARr@N of each condition: `TARr@20: 100 % alone, 40 % company 8`; empty where it was not measured."""
     totals = analysis.total_agreement

@@ -14,7 +14,17 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from temp0.core.analysis import Analysis, ForkTree, PromptAnalysis, Verdict
 from temp0.report import figure
-from temp0.report.headline import again, answers, completions, headline, limits, listed, total_agreement, why
+from temp0.report.headline import (
+    again,
+    answers,
+    completions,
+    deeper_level,
+    headline,
+    limits,
+    listed,
+    total_agreement,
+    why,
+)
 from temp0.report.outline import fork_of_each
 from temp0.report.picture import ROW, picture, shared
 from temp0.report.visible import beginning, elided, visible
@@ -26,6 +36,7 @@ _TEXTS = 20
 _FILTERS: tuple[Callable[..., object], ...] = (
     *(visible, beginning, elided, shared, answers, completions, listed, picture),
     *(figure.percent, figure.interval, figure.probability, figure.company, figure.margin, figure.some),
+    *(figure.moment, deeper_level),
 )
 
 

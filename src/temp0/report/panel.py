@@ -16,7 +16,7 @@ from rich.text import Text
 from temp0.core.analysis import Comparison, ConditionAnalysis, DistinctText, ForkTree, PromptAnalysis, Verdict
 from temp0.report import figure
 from temp0.report.drawing import drawing, end
-from temp0.report.headline import answers
+from temp0.report.headline import answers, deeper_level
 from temp0.report.outline import fork_of_each
 from temp0.report.visible import ELLIPSIS, beginning, elided
 from temp0.report.word import from_word
@@ -36,7 +36,8 @@ def panel(prompt: PromptAnalysis) -> Iterable[RenderableType]:
     yield _indented(_conditions(prompt.conditions), above=1)
     yield from _problems(prompt.conditions)
     yield from _comparisons(prompt.comparisons)
-    yield from _levels(prompt)
+    if told := deeper_level(prompt):
+        yield _indented(Text(told))
     if prompt.tree and prompt.tree.fork:
         yield from _texts(prompt, prompt.tree)
         yield _indented(drawing(prompt.tree), above=1)
@@ -89,15 +90,6 @@ def _comparisons(comparisons: Sequence[Comparison]) -> Iterable[RenderableType]:
         text.append(pair.verdict, style=STYLES[pair.verdict])
         text.append(f", {figure.p_values(pair.p, pair.p_adjusted)}")
         yield _indented(text)
-
-
-def _levels(prompt: PromptAnalysis) -> Iterable[RenderableType]:
-    """The first stricter level that breaks where the text does not."""
-    for level, count in (("token sequences", prompt.distinct.tokens), ("logprobs", prompt.distinct.logprobs)):
-        if prompt.distinct.text == 1 and count is not None and count > 1:
-            said = f"One text, but {count} different {level}: equal text is not equal computation."
-            yield _indented(Text(said))
-            return
 
 
 def _texts(prompt: PromptAnalysis, tree: ForkTree) -> Iterable[RenderableType]:

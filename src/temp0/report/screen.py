@@ -69,7 +69,9 @@ def _verdict(analysis: Analysis) -> RenderableType:
     line.append(f" {told.sentence}", style="bold not reverse default")
     address = analysis.address
     asked = Text(f"{visible(address.model)} at {visible(address.url)} ({address.api}), ", style="dim")
-    asked.append(f"{figure.some(analysis.requests, 'request')}, {visible(analysis.created)}, seed {analysis.seed}")
+    asked.append(
+        f"{figure.some(analysis.requests, 'request')}, {visible(figure.moment(analysis.created))}, seed {analysis.seed}"
+    )
     if total := total_agreement(analysis):
         asked.append(f"; {total}")
     return Group(line, *(Text(sentence) for sentence in told.reach), asked)

@@ -7,9 +7,9 @@ from typing import Literal
 
 from temp0.core.analysis import Analysis
 from temp0.errors import UsageError
-from temp0.report import failure_text, html, json_text, terminal
+from temp0.report import failure_text, html, json_text, terminal, terminal_text
 
-__all__ = ["Form", "failure_text", "shown", "terminal", "write_report"]
+__all__ = ["Form", "failure_text", "shown", "terminal", "terminal_text", "write_report"]
 
 Form = Literal["html", "json"]
 

@@ -68,41 +68,61 @@ inline void prefetch_head(const float* head, int64_t head_dim) {
   for (int64_t i = 0; i < head_dim; i += kLanes) prefetch(head + i);
 }
 
-// Lane partial sums of query . key for a tile of heads; VECTORS of 16 dimensions, or 0 for any head_dim.
+// A tile of query heads in registers, where VECTORS of 16 dimensions make a head.
 template <int HEADS, int VECTORS>
-inline void partial_scores(const float* query, const float* key, int64_t head_dim, Lanes (&sums)[HEADS][kLanes],
-                           int lane) {
-  const int64_t whole = VECTORS > 0 ? VECTORS * kLanes : head_dim / kLanes * kLanes;
-  Lanes chains[HEADS];
-  for (int head = 0; head < HEADS; ++head) chains[head] = broadcast(0.0f);
-  for (int64_t i = 0; i < whole; i += kLanes) {
-    const Lanes part = load(key + i);
+struct Query {
+  Lanes part[HEADS][VECTORS];
+
+  Query(const float* heads, int64_t head_dim) {
     for (int head = 0; head < HEADS; ++head)
-      chains[head] = multiply_add(load(query + head * head_dim + i), part, chains[head]);
+      for (int i = 0; i < VECTORS; ++i) part[head][i] = load(heads + head * head_dim + i * kLanes);
   }
-  if (VECTORS == 0 && whole < head_dim) {
-    const int rest = static_cast<int>(head_dim - whole);
-    const Lanes part = load_partial(key + whole, rest, 0.0f);
-    for (int head = 0; head < HEADS; ++head)
-      chains[head] = multiply_add(load_partial(query + head * head_dim + whole, rest, 0.0f), part, chains[head]);
+
+  // Lane partial sums of each head with one key.
+  void meet(const float* key, Lanes (&chains)[HEADS]) const {
+    for (int i = 0; i < VECTORS; ++i) {
+      const Lanes dimensions = load(key + i * kLanes);
+      for (int head = 0; head < HEADS; ++head) chains[head] = multiply_add(part[head][i], dimensions, chains[head]);
+    }
   }
-  for (int head = 0; head < HEADS; ++head) sums[head][lane] = chains[head];
-}
+};
+
+// The same for any other head dimension, out of memory.
+template <int HEADS>
+struct Query<HEADS, 0> {
+  const float* heads;
+  int64_t head_dim;
+
+  Query(const float* from, int64_t dimensions) : heads(from), head_dim(dimensions) {}
+
+  void meet(const float* key, Lanes (&chains)[HEADS]) const {
+    for (int64_t i = 0; i < head_dim; i += kLanes) {
+      const int count = static_cast<int>(head_dim - i < kLanes ? head_dim - i : kLanes);
+      const Lanes dimensions = load_partial(key + i, count, 0.0f);
+      for (int head = 0; head < HEADS; ++head)
+        chains[head] = multiply_add(load_partial(heads + head * head_dim + i, count, 0.0f), dimensions, chains[head]);
+    }
+  }
+};
 
 // scores[head][key], padded with -infinity to a multiple of 16 keys; the highest score of each head.
 template <int HEADS, int VECTORS>
-inline void score_keys(const AttentionTask& task, const Row& row, float* scores, int64_t padded, float scale,
-                       float (&highest)[HEADS]) {
+void score_keys(const AttentionTask& task, const Row& row, float* scores, int64_t padded, float scale,
+                float (&highest)[HEADS]) {
   Cursor cursor(task, row, task.keys);
   Group keys = cursor.next();
+  const Query<HEADS, VECTORS> query(row.query, task.head_dim);
   Lanes best[HEADS];
   for (int head = 0; head < HEADS; ++head) best[head] = broadcast(-INFINITY);
   for (int64_t key = 0; key < padded; key += kLanes) {
     Lanes sums[HEADS][kLanes];
     const Group following = cursor.next();
     for (int i = 0; i < kLanes; ++i) {
+      Lanes chains[HEADS];
+      for (int head = 0; head < HEADS; ++head) chains[head] = broadcast(0.0f);
       prefetch_head(following.at[i], task.head_dim);
-      partial_scores<HEADS, VECTORS>(row.query, keys.at[i], task.head_dim, sums, i);
+      query.meet(keys.at[i], chains);
+      for (int head = 0; head < HEADS; ++head) sums[head][i] = chains[head];
     }
     keys = following;
     const int count = static_cast<int>(row.key_count - key < kLanes ? row.key_count - key : kLanes);
@@ -133,61 +153,66 @@ inline float weigh_keys(float* scores, int64_t padded, float highest) {
   return tree_sum(total);
 }
 
-// Vectors of value columns, whole, or a single one of `rest` columns.
+// One vector of a row, or its first `count` elements.
 template <bool IS_WHOLE>
-inline Lanes load_values(const float* from, int rest) {
-  return IS_WHOLE ? load(from) : load_partial(from, rest, 0.0f);
+inline Lanes load_some(const float* from, int count) {
+  return IS_WHOLE ? load(from) : load_partial(from, count, 0.0f);
 }
 
-template <int HEADS, int COLUMNS>
-inline void clear(Lanes (&sums)[HEADS][COLUMNS]) {
+template <bool IS_WHOLE>
+inline void store_some(float* to, Lanes value, int count) {
+  IS_WHOLE ? store(to, value) : store_partial(to, value, count);
+}
+
+// The columns of values that are mixed at once: whole vectors, or one of `count` columns.
+struct Columns {
+  int64_t first;
+  int count;
+};
+
+// out[head] gains the chain over one block of positions; the first block begins it.
+template <int HEADS, int VECTORS, bool IS_WHOLE>
+void chain_values(Cursor& cursor, int64_t count, const float* weights, int64_t padded, const Columns& columns,
+                  bool is_first, float* out, int64_t head_dim) {
+  Lanes sums[HEADS][VECTORS];
   for (int head = 0; head < HEADS; ++head)
-    for (int i = 0; i < COLUMNS; ++i) sums[head][i] = broadcast(0.0f);
-}
-
-// The chain over one block of positions.
-template <int HEADS, int COLUMNS, bool IS_WHOLE>
-inline void chain_values(Cursor& cursor, Group& values, int64_t count, const float* weights, int64_t padded,
-                         int64_t column, int rest, Lanes (&sums)[HEADS][COLUMNS]) {
-  clear(sums);
+    for (int i = 0; i < VECTORS; ++i) sums[head][i] = broadcast(0.0f);
   for (int64_t key = 0; key < count; key += kLanes) {
-    const Group following = cursor.next();
+    const Group values = cursor.next();
     const int in_group = static_cast<int>(count - key < kLanes ? count - key : kLanes);
     for (int i = 0; i < in_group; ++i) {
-      prefetch_head(following.at[i] + column, COLUMNS * kLanes);
-      Lanes part[COLUMNS];
-      for (int j = 0; j < COLUMNS; ++j) part[j] = load_values<IS_WHOLE>(values.at[i] + column + j * kLanes, rest);
+      const float* value = values.at[i] + columns.first;
+      Lanes part[VECTORS];
+      for (int j = 0; j < VECTORS; ++j) part[j] = load_some<IS_WHOLE>(value + j * kLanes, columns.count);
       for (int head = 0; head < HEADS; ++head) {
         const Lanes weight = broadcast(weights[head * padded + key + i]);
-        for (int j = 0; j < COLUMNS; ++j) sums[head][j] = multiply_add(weight, part[j], sums[head][j]);
+        for (int j = 0; j < VECTORS; ++j) sums[head][j] = multiply_add(weight, part[j], sums[head][j]);
       }
     }
-    values = following;
   }
+  for (int head = 0; head < HEADS; ++head)
+    for (int j = 0; j < VECTORS; ++j) {
+      float* to = out + head * head_dim + columns.first + j * kLanes;
+      const Lanes earlier = load_some<IS_WHOLE>(to, columns.count);
+      store_some<IS_WHOLE>(to, is_first ? sums[head][j] : add(earlier, sums[head][j]), columns.count);
+    }
 }
 
-// Columns of the result from `column` on.
-template <int HEADS, int COLUMNS, bool IS_WHOLE>
-inline void mix_values(const AttentionTask& task, const Row& row, const float* weights, int64_t padded,
-                       const float (&totals)[HEADS], int64_t column, int rest) {
+template <int HEADS, int VECTORS, bool IS_WHOLE>
+void mix_values(const AttentionTask& task, const Row& row, const float* weights, int64_t padded,
+                const float (&totals)[HEADS], const Columns& columns) {
   Cursor cursor(task, row, task.values);
-  Group values = cursor.next();
-  Lanes mixed[HEADS][COLUMNS];
-  clear(mixed);
   for (int64_t block = 0; block < row.key_count; block += kKeyBlock) {
     const int64_t count = block + kKeyBlock < row.key_count ? kKeyBlock : row.key_count - block;
-    Lanes sums[HEADS][COLUMNS];
-    chain_values<HEADS, COLUMNS, IS_WHOLE>(cursor, values, count, weights + block, padded, column, rest, sums);
-    for (int head = 0; head < HEADS; ++head)
-      for (int i = 0; i < COLUMNS; ++i) mixed[head][i] = add(mixed[head][i], sums[head][i]);
+    chain_values<HEADS, VECTORS, IS_WHOLE>(cursor, count, weights + block, padded, columns, block == 0, row.out,
+                                           task.head_dim);
   }
-  for (int head = 0; head < HEADS; ++head) {
-    float* out = row.out + head * task.head_dim + column;
-    for (int i = 0; i < COLUMNS; ++i) {
-      const Lanes result = divide(mixed[head][i], broadcast(totals[head]));
-      IS_WHOLE ? store(out + i * kLanes, result) : store_partial(out + i * kLanes, result, rest);
+  for (int head = 0; head < HEADS; ++head)
+    for (int i = 0; i < VECTORS; ++i) {
+      float* to = row.out + head * task.head_dim + columns.first + i * kLanes;
+      const Lanes mixed = load_some<IS_WHOLE>(to, columns.count);
+      store_some<IS_WHOLE>(to, divide(mixed, broadcast(totals[head])), columns.count);
     }
-  }
 }
 
 template <int HEADS>
@@ -201,13 +226,13 @@ void attend(const AttentionTask& task, const Row& row, float* scratch) {
     score_keys<HEADS, 0>(task, row, scratch, padded, scale, totals);
   for (int head = 0; head < HEADS; ++head)
     totals[head] = weigh_keys(scratch + head * padded, padded, totals[head]);
-  int64_t column = 0;
-  for (; column + kValueVectors * kLanes <= task.head_dim; column += kValueVectors * kLanes)
-    mix_values<HEADS, kValueVectors, true>(task, row, scratch, padded, totals, column, kLanes);
-  for (; column + kLanes <= task.head_dim; column += kLanes)
-    mix_values<HEADS, 1, true>(task, row, scratch, padded, totals, column, kLanes);
-  const int rest = static_cast<int>(task.head_dim - column);
-  if (rest > 0) mix_values<HEADS, 1, false>(task, row, scratch, padded, totals, column, rest);
+  Columns columns{0, kLanes};
+  for (; columns.first + kValueVectors * kLanes <= task.head_dim; columns.first += kValueVectors * kLanes)
+    mix_values<HEADS, kValueVectors, true>(task, row, scratch, padded, totals, columns);
+  for (; columns.first + kLanes <= task.head_dim; columns.first += kLanes)
+    mix_values<HEADS, 1, true>(task, row, scratch, padded, totals, columns);
+  columns.count = static_cast<int>(task.head_dim - columns.first);
+  if (columns.count > 0) mix_values<HEADS, 1, false>(task, row, scratch, padded, totals, columns);
 }
 
 void attend_tile(int heads, const AttentionTask& task, const Row& row, float* scratch) {
