@@ -124,12 +124,13 @@ def test_every_layout_of_a_product_is_close_to_float64(rows: int, outputs: int, 
     np.testing.assert_allclose(out, x.astype(np.float64) @ weight.T.astype(np.float64), rtol=0, atol=1e-4)
 
 
-def test_a_product_is_rounded_to_bf16_where_activations_are() -> None:
-    x = np.random.default_rng(3).standard_normal((5, 40), np.float32)
-    out = np.empty((5, 40), np.float32)
-    stock(activations="bf16").linear(np.eye(40, dtype=np.float32))(x, out)
-    assert not (out.view(np.uint32) & 0xFFFF).any()
-    np.testing.assert_allclose(out, x, rtol=2**-8)
+def test_the_cache_holds_bf16_numbers_where_activations_are_bf16() -> None:
+    for activations, is_rounded in (("bf16", True), ("fp32", False)):
+        model, cache = tiny_model(activations=activations)
+        model.forward(rows_of(cache.hold(len(TOKENS)), TOKENS), cache)
+        for pool in (cache.keys, cache.values):
+            assert pool.any()
+            assert (not (pool.view(np.uint32) & 0xFFFF).any()) is is_rounded
 
 
 @pytest.mark.parametrize(

@@ -204,6 +204,16 @@ def test_every_request_is_counted_once_by_how_it_ended(engine, fields, outcome, 
     assert totals[f'temp0_requests_total{{outcome="{outcome}"}}'] == "1"
 
 
+def test_a_request_for_no_completion_is_not_counted():
+    async def wrong_method(client):
+        async with client.get(CHAT) as response:
+            assert response.status == 405
+        async with client.get("/metrics") as response:
+            return samples(await response.text())
+
+    assert talk(ScriptedEngine(), wrong_method)['temp0_requests_total{outcome="refused"}'] == "0"
+
+
 @DIALECTS
 def test_a_client_that_leaves_a_stream_frees_its_slot(path):
     engine = ScriptedEngine(stall_after=2)

@@ -44,7 +44,7 @@ def in_lanes(values: Floats, fill: float) -> Floats:
 def lane_products(a: Floats, b: Floats) -> Floats:
     """The 16 chains of fused multiply-adds of a dot product."""
     first, second = in_lanes(a, 0.0), in_lanes(b, 0.0)
-    sums = np.zeros(np.broadcast_shapes(first.shape, second.shape)[:-2] + (LANES,), np.float32)
+    sums = np.zeros((*np.broadcast_shapes(first.shape, second.shape)[:-2], LANES), np.float32)
     for step in range(first.shape[-2]):
         sums = fused(first[..., step, :], second[..., step, :], sums)
     return sums

@@ -17,10 +17,10 @@ from temp0.core.run import (
     Usage,
 )
 
-# Halves of a surrogate pair, which stay two code points, the trace of a bad byte, and NUL.
-AWKWARD = "\ud83d\ude00\udcff\x00"
+# Both halves of a surrogate pair, which stay two code points, the trace of a bad byte, NUL, and white space.
+AWKWARD = "\ud83d\ude00\udcff\x00 "
 
-texts = st.text(st.one_of(st.characters(), st.sampled_from(AWKWARD)), max_size=12)
+texts = st.one_of(st.text(st.characters(), max_size=8), st.sampled_from([AWKWARD, *AWKWARD]))
 counts = st.integers(min_value=0, max_value=10**30)
 small = st.integers(min_value=0, max_value=2**31)
 seconds = st.floats(min_value=0, allow_infinity=False)
@@ -109,3 +109,50 @@ def runs(draw):
         attempts=tuple(sorted(unordered, key=lambda attempt: attempt.order)),
         samples=draw(tuples_of(samples)),
     )
+
+
+def _awkward_plan():
+    message = Message(role=AWKWARD, content=AWKWARD)
+    prompt = Prompt(id=AWKWARD, messages=(message,), n=1, max_tokens=1)
+    return Plan(prompts=(prompt,), conditions=(Condition(cache=AWKWARD),))
+
+
+def _awkward_attempt(order, outcome):
+    return Attempt(
+        order=order,
+        prompt=AWKWARD,
+        condition=AWKWARD,
+        block=0,
+        role="judged",
+        started_s=0.0,
+        first_byte_s=None,
+        ended_s=0.0,
+        in_flight=1,
+        predecessor=None,
+        outcome=outcome,
+    )
+
+
+# Every string that a run can hold, at its worst.
+AWKWARD_RUN = Run(
+    id=AWKWARD,
+    created=AWKWARD,
+    address=Address(url=AWKWARD, api=AWKWARD, model=AWKWARD),
+    plan=_awkward_plan(),
+    attempts=(
+        _awkward_attempt(
+            0,
+            Completion(
+                text=AWKWARD,
+                reasoning=AWKWARD,
+                finish=AWKWARD,
+                model=AWKWARD,
+                fingerprint=AWKWARD,
+                id=AWKWARD,
+                created=10**30,
+                headers=((AWKWARD, AWKWARD),),
+            ),
+        ),
+        _awkward_attempt(1, Failure(reason=AWKWARD, message=AWKWARD)),
+    ),
+)

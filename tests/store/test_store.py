@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import count
 
 import pytest
-from arbitrary_run import runs
-from hypothesis import given, settings
+from arbitrary_run import AWKWARD_RUN, runs
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from small_run import ATTEMPTS, RUN, SAMPLES, answered, failed, header_of, save
 
@@ -45,6 +45,7 @@ def shared_store(tmp_path_factory):
 
 
 @settings(max_examples=60, deadline=None)
+@example(run=AWKWARD_RUN)
 @given(run=runs())
 def test_a_run_comes_back_equal(shared_store, run):
     run = replace(run, id=f"{next(NUMBER)} {run.id}")

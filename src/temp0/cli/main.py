@@ -69,21 +69,29 @@ def temp0() -> None:
 
 def main() -> NoReturn:
     """Run the command line and end the process with the exit code that docs and help promise."""
+    code = INTERNAL_ERROR
+    try:
+        code = _run()
+    except Exception as error:  # noqa: BLE001 - the outermost door: a traceback must never look like a verdict
+        traceback.print_exc()
+        _failed(INTERNAL_ERROR, f"internal error: {type(error).__name__}: {error}")
+    finally:
+        sys.exit(code)
+
+
+def _run() -> int:
     try:
         code = temp0.main(standalone_mode=False)
     except click.ClickException as error:
-        code = _failed(error.exit_code, error.format_message(), error)
+        return _failed(error.exit_code, error.format_message(), error)
     except Temp0Error as error:
-        code = _failed(error.exit_code, str(error), error)
+        return _failed(error.exit_code, str(error), error)
     except (KeyboardInterrupt, click.Abort):
-        code = _failed(INTERRUPTED, "interrupted")
+        return _failed(INTERRUPTED, "interrupted")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    except Exception as error:  # noqa: BLE001 - the outermost door: a traceback must never look like a verdict
-        traceback.print_exc()
-        code = _failed(INTERNAL_ERROR, f"internal error: {type(error).__name__}: {error}")
-    sys.exit(code if isinstance(code, int) else 0)
+        return 0
+    return code if isinstance(code, int) else 0
 
 
 def _failed(exit_code: int, message: str, error: Exception | None = None) -> int:

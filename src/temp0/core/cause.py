@@ -43,16 +43,15 @@ def not_measured(evidence: Evidence) -> Cause | None:
         cause="not-measured",
         certainty="found",
         evidence=seen + more,
-        remedy=first or "ask at least twice under each condition, or finish the run with --resume",
+        remedy=first or "finish the run with --resume, or ask at least twice under each condition",
         prompts=_unique([prompt.id for prompt, _ in short]),
     )
 
 
 def _first_problem(conditions: Sequence[ConditionAnalysis]) -> str | None:
-    for condition in conditions:
-        for tally in (*condition.failures, *condition.excluded):
-            return f"first see to the failure: {tally.reason}: {tally.message}"
-    return None
+    problems = [tally for condition in conditions for tally in (*condition.failures, *condition.excluded)]
+    first = next((tally for tally in problems if tally.reason != "interrupted"), None)
+    return f"first see to the failure: {first.reason}: {first.message}" if first else None
 
 
 def no_visible_output(evidence: Evidence) -> Cause | None:

@@ -66,10 +66,11 @@ def _bootstrap(table: Table, seed: int) -> tuple[float, float]:
     (|W|^2 - sum of w^2 |row|^2) / 2, and those inside blocks sum to w.(|row|^2 - row total) / 2.
     """
     blocks = len(table)
-    weights = np.random.default_rng(seed).multinomial(blocks, np.full(blocks, 1 / blocks), size=DRAWS)
-    sizes = table.sum(axis=1)
-    squares = (table**2).sum(axis=1)
-    equal = ((weights @ table) ** 2).sum(axis=1) - weights**2 @ squares + weights @ (squares - sizes)
+    drawn = np.random.default_rng(seed).multinomial(blocks, np.full(blocks, 1 / blocks), size=DRAWS)
+    weights, counts = drawn.astype(np.float64), table.astype(np.float64)  # whole numbers, so still exact
+    sizes = counts.sum(axis=1)
+    squares = (counts**2).sum(axis=1)
+    equal = ((weights @ counts) ** 2).sum(axis=1) - weights**2 @ squares + weights @ (squares - sizes)
     pairs = (weights @ sizes) ** 2 - weights**2 @ sizes**2 + weights @ (sizes**2 - sizes)
     shares = equal[pairs > 0] / pairs[pairs > 0]
     low, high = np.quantile(shares, [ALPHA / 2, 1 - ALPHA / 2])

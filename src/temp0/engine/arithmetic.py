@@ -28,10 +28,10 @@ _TALL = 8
 
 
 class Linear(Protocol):
-    """One prepared weight: `out[M, N] = rows[M, K] @ weight[N, K].T`, rounded as the arithmetic says."""
+    """One prepared weight: `out[M, N] = rows[M, K] @ weight[N, K].T`."""
 
     def __call__(self, rows: Array, out: Array) -> None:
-        """Fill `out`; both arrays are C-contiguous float32."""
+        """Fill `out` with fp32 sums, not rounded further; both arrays are C-contiguous float32."""
 
 
 class Arithmetic(Protocol):
@@ -64,7 +64,7 @@ class StockArithmetic:
         """Prepare a weight [N, K]: a tall one is kept transposed, any other as it is."""
         outputs, inputs = weight.shape
         if outputs > _TALL * inputs:
-            return self._tall(np.ascontiguousarray(weight.T))
+            return _tall(np.ascontiguousarray(weight.T))
         if outputs * _FEW_ROWS > self._scratch.size:
             self._scratch = np.empty(outputs * _FEW_ROWS, dtype=np.float32)
         return self._square(np.ascontiguousarray(weight))
@@ -78,13 +78,6 @@ class StockArithmetic:
         limited: AbstractContextManager[object] = self._pools.limit(limits=self._threads)
         return limited
 
-    def _tall(self, transposed: Array) -> Linear:
-        def multiply(rows: Array, out: Array) -> None:
-            np.matmul(rows, transposed, out=out)
-            self._rounding(out)
-
-        return multiply
-
     def _square(self, weight: Array) -> Linear:
         def multiply(rows: Array, out: Array) -> None:
             if len(rows) > _FEW_ROWS:
@@ -93,7 +86,6 @@ class StockArithmetic:
                 sums = self._scratch[: out.size].reshape(out.shape[::-1])
                 np.matmul(weight, rows.T, out=sums)
                 np.copyto(out, sums.T)
-            self._rounding(out)
 
         return multiply
 
@@ -110,6 +102,13 @@ def arithmetic(name: str, *, activations: str = "bf16", threads: int | None = No
 def usable_cores() -> int:
     """How many cores this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _tall(transposed: Array) -> Linear:
+    def multiply(rows: Array, out: Array) -> None:
+        np.matmul(rows, transposed, out=out)
+
+    return multiply
 
 
 def _rounding(activations: str) -> Callable[[Array], None]:

@@ -6,6 +6,7 @@ embedding are never ignored.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from temp0.kernels import round_bf16
 
 Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 
+# How a file name says in what format its weights lie; whatever it was, they are used as bf16.
+_STORED_AS = re.compile(r"[.-](I?Q\d\w*|BF16|F16|F32)$", re.IGNORECASE)
 # Elements dequantised at a time: the temporaries stay in the cache, which makes loading three times as fast as
 # whole tensors.
 _CHUNK = 32_768
@@ -38,7 +41,7 @@ def read_gguf(path: Path) -> Checkpoint:
     header = read_header(path, data.data)
     settings = settings_of(header)
     return Checkpoint(
-        name=path.stem,
+        name=_STORED_AS.sub("", path.stem),
         settings=settings,
         tensors=_tensors(header, data, settings),
         vocabulary=vocabulary_of(header),

@@ -48,6 +48,7 @@ class Model:
     def forward(self, batch: Batch, cache: KvCache) -> Array:
         """Logits [L, vocab] of the wanted rows; keys and values of all rows go to the cache.
 
+        Logits are the head's fp32 sums as they are: activations are rounded between operations, and none follows.
         The array is overwritten by the next call.
         """
         work = self._work.first(len(batch.tokens))
@@ -63,7 +64,7 @@ class Model:
         self, index: int, layer: _Layer, work: _Work, batch: Batch, cache: KvCache, places: NDArray[np.int64]
     ) -> None:
         self._norm(work.hidden, layer.attention_norm, work.normed)
-        layer.qkv(work.normed, work.qkv)
+        self._multiply(layer.qkv, work.normed, work.qkv)
         query_columns, key_columns, value_columns = work.split_qkv(self.settings)
         self._turn(query_columns, batch.positions, work.query)
         self._turn(key_columns, batch.positions, work.key)
@@ -78,15 +79,15 @@ class Model:
             work.attended,
         )
         self._arithmetic.round(work.attended)
-        layer.o(work.attended.reshape(len(work.hidden), -1), work.added)
+        self._multiply(layer.o, work.attended.reshape(len(work.hidden), -1), work.added)
         self._add(work)
 
     def _feed(self, layer: _Layer, work: _Work) -> None:
         self._norm(work.hidden, layer.feed_norm, work.normed)
-        layer.gate_up(work.normed, work.gate_up)
+        self._multiply(layer.gate_up, work.normed, work.gate_up)
         kernels.silu_multiply(work.gate_up, work.gated)
         self._arithmetic.round(work.gated)
-        layer.down(work.gated, work.added)
+        self._multiply(layer.down, work.gated, work.added)
         self._add(work)
 
     def _predict(self, hidden: Array) -> Array:
@@ -99,6 +100,10 @@ class Model:
 
     def _norm(self, rows: Array, weight: Array, out: Array) -> None:
         kernels.rms_norm(rows, weight, self.settings.norm_eps, out)
+        self._arithmetic.round(out)
+
+    def _multiply(self, linear: Linear, rows: Array, out: Array) -> None:
+        linear(rows, out)
         self._arithmetic.round(out)
 
     def _turn(self, columns: Array, positions: NDArray[np.int32], out: Array) -> None:

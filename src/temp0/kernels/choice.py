@@ -20,7 +20,7 @@ def log_softmax(logits: Floats, out: Floats) -> None:
     """Write logits[M,V] - highest - ln(sum of exp(logits - highest)) to out[M,V], which may be `logits` itself.
 
     Order of the sum: in blocks of 1,024 columns lane j of 16 adds columns j, j+16, ...; lanes meet in the halving
-    tree; blocks are added in order in double precision. Within 1 float32 ulp of the larger of |logits - highest| and the logarithm.
-    A NaN or plus infinity makes its row NaN; minus infinity has logprob minus infinity.
+    tree; blocks are added in order in double precision, and the logarithm is our own. Within 2e-7 plus one ulp of the
+    result. A NaN or plus infinity makes its row NaN; minus infinity has logprob minus infinity.
     """
     _native.log_softmax(logits, out)

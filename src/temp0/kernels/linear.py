@@ -25,5 +25,7 @@ def linear(x: Floats, weight: PackedLinear, out: Floats) -> None:
     """Write x[M,K] times the transpose of weight[N,K] to out[M,N], which must not share memory with `x`.
 
     Order: inputs in blocks of 256; in each, one chain of fused multiply-adds from 0 by input; blocks added in order.
+    Error against float64, as a fraction of |x| |w|: at most 2e-7, and 2e-8 in the root mean square, for K from 64 to
+    16,384 (2e-8 and 3e-9 at 16,384). A NaN or infinity in a row of x spoils that row of out only.
     """
     _native.linear(x, weight, out)

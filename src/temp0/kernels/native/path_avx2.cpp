@@ -14,6 +14,8 @@
 namespace temp0 {
 
 extern const KernelTable avx2_kernels;
-const KernelTable avx2_kernels = {"avx2", round_bf16, rms_norm, silu_multiply, rotate, argmax, log_softmax, attention, linear};
+const KernelTable avx2_kernels = {
+    "avx2", round_bf16, rms_norm, silu_multiply, rotate, argmax, log_softmax, attention, linear,
+};
 
 }  // namespace temp0

@@ -14,6 +14,8 @@
 namespace temp0 {
 
 extern const KernelTable portable_kernels;
-const KernelTable portable_kernels = {"portable", round_bf16, rms_norm, silu_multiply, rotate, argmax, log_softmax, attention, linear};
+const KernelTable portable_kernels = {
+    "portable", round_bf16, rms_norm, silu_multiply, rotate, argmax, log_softmax, attention, linear,
+};
 
 }  // namespace temp0

@@ -1,0 +1,69 @@
+"""Prints one digest per kernel over fixed inputs, so that processes can be compared; run as a script."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+
+import numpy as np
+
+from temp0 import kernels
+
+
+def digest(*arrays: np.ndarray) -> str:
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
+
+
+def normal(*shape: int, scale: float = 1.0) -> np.ndarray:
+    rng = np.random.default_rng(sum(shape))
+    return (rng.normal(size=shape) * scale).astype(np.float32)
+
+
+def linears() -> str:
+    outs = []
+    for outputs, inputs, dtype in [(70, 577, "bf16"), (33, 300, "fp32"), (576, 576, "bf16")]:
+        weight = kernels.pack(normal(outputs, inputs), dtype=dtype)
+        for rows in (1, 2, 3, 5, 7, 13, 33, 100):
+            out = np.empty((rows, outputs), np.float32)
+            kernels.linear(normal(rows, inputs), weight, out)
+            outs.append(out)
+    return digest(*outs)
+
+
+def attentions() -> str:
+    outs = []
+    for heads, kv_heads, head_dim, page_size in [(9, 3, 64, 16), (4, 2, 40, 7), (5, 1, 96, 1), (8, 8, 128, 32)]:
+        query = normal(6, heads, head_dim, scale=2.0)
+        pages = -(-300 // page_size)
+        keys = normal(pages, page_size, kv_heads, head_dim)
+        tables = np.random.default_rng(1).permutation(pages).astype(np.int32).reshape(1, -1)
+        out, positions = np.empty_like(query), np.array([0, 15, 16, 127, 128, 299], np.int32)
+        kernels.attention(query, keys, keys[::-1].copy(), tables, np.zeros(6, np.int32), positions, out)
+        outs.append(out)
+    return digest(*outs)
+
+
+def rows() -> dict[str, str]:
+    x, gate_up = normal(40, 1000, scale=3.0), normal(40, 3001 * 2, scale=30.0)
+    rounded, normed, logs = x.copy(), np.empty_like(x), np.empty_like(x)
+    activated = np.empty((40, 3001), np.float32)
+    kernels.round_bf16(rounded)
+    kernels.rms_norm(x, normal(1000), 1e-5, normed)
+    kernels.silu_multiply(gate_up, activated)
+    kernels.log_softmax(x, logs)
+    cosines, sines = kernels.rotary_tables(4096, 80, 1e6)
+    turned = normal(40, 5, 80)
+    kernels.rotate(turned, np.arange(40, dtype=np.int32) * 100, cosines, sines)
+    found = {"round_bf16": rounded, "rms_norm": normed, "silu_multiply": activated, "log_softmax": logs}
+    found |= {"rotate": turned, "rotary_tables": cosines + sines, "argmax": kernels.argmax(x)}
+    return {name: digest(array) for name, array in found.items()}
+
+
+def everything() -> dict[str, str]:
+    return {"linear": linears(), "attention": attentions(), **rows()}
+
+
+if __name__ == "__main__":
+    kernels.set_threads(int(sys.argv[1]))
+    sys.stdout.write(json.dumps({"path": kernels.instruction_set(), "digests": everything()}))
