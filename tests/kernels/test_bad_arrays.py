@@ -135,3 +135,11 @@ def test_inputs_may_be_read_only() -> None:
 def test_packed_weights_say_what_they_hold() -> None:
     assert (PACKED.outputs, PACKED.inputs, PACKED.dtype) == (20, 33, "bf16")
     assert PACKED.size_bytes == 2 * 16 * 17 * 4
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (7,), (2, 3, 4, 64)])
+def test_aligned_zeros_begin_at_a_cache_line(shape: tuple[int, ...]) -> None:
+    array = kernels.aligned_zeros(shape)
+    assert array.ctypes.data % 64 == 0
+    assert (array.shape, array.dtype, array.flags.c_contiguous) == (shape, F, True)
+    assert not array.any()

@@ -172,7 +172,7 @@ class Engine:
                 shares = self._scheduler.next_shares()
             try:
                 emissions = self._compute(shares) if shares else []
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - the thread's own door: no client may be left waiting
                 self._fail((share.ticket for share in shares), _step_error(error))
                 raise
             self._deliver(self._record(shares, emissions))
@@ -314,7 +314,7 @@ def _chat_template(checkpoint: Checkpoint) -> ChatTemplate:
     return ChatTemplate(
         checkpoint.chat_template,
         bos_token="" if words.bos_id is None else words.tokens[words.bos_id],
-        eos_token=words.tokens[min(words.eos_ids)] if words.eos_ids else "",
+        eos_token="" if words.eos_id is None else words.tokens[words.eos_id],
     )
 
 

@@ -1,6 +1,7 @@
 """Room kernels: fixed-order arithmetic in C++ behind typed numpy functions."""
 
 from temp0.kernels.activation import rms_norm, round_bf16, silu_multiply
+from temp0.kernels.array import aligned_zeros
 from temp0.kernels.attention import attention
 from temp0.kernels.choice import argmax, log_softmax
 from temp0.kernels.execution import instruction_set, set_threads, threads
@@ -9,6 +10,7 @@ from temp0.kernels.rotary import rotary_tables, rotate
 
 __all__ = [
     "PackedLinear",
+    "aligned_zeros",
     "argmax",
     "attention",
     "instruction_set",
