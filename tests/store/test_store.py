@@ -32,6 +32,10 @@ def store(path):
         yield opened
 
 
+def by_prompt(run, prompt):
+    return tuple(attempt for attempt in run.attempts if attempt.prompt == prompt)
+
+
 def rows(path, query):
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute(query).fetchall()
@@ -50,11 +54,14 @@ def shared_store(tmp_path_factory):
 def test_a_run_comes_back_equal(shared_store, run):
     run = replace(run, id=f"{next(NUMBER)} {run.id}")
     save(shared_store, run)
-    assert shared_store.load(run.id) == run
-    assert shared_store.header(run.id) == replace(run, attempts=())
-    for prompt in {attempt.prompt for attempt in run.attempts}:
-        of_prompt = tuple(attempt for attempt in run.attempts if attempt.prompt == prompt)
-        assert shared_store.attempts_of(run.id, prompt) == of_prompt
+    # Compared outside `assert`, which would explain the difference anew for each of hundreds of shrinking steps.
+    whole = shared_store.load(run.id) == run
+    header = shared_store.header(run.id) == replace(run, attempts=())
+    prompts = {attempt.prompt: by_prompt(run, attempt.prompt) for attempt in run.attempts}
+    streamed = {prompt: shared_store.attempts_of(run.id, prompt) for prompt in prompts} == prompts
+    assert whole
+    assert header
+    assert streamed
 
 
 @settings(max_examples=20, deadline=None)

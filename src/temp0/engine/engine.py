@@ -172,7 +172,7 @@ class Engine:
                 shares = self._scheduler.next_shares()
             try:
                 emissions = self._compute(shares) if shares else []
-            except Exception as error:  # noqa: BLE001 - the thread's own door: no client may be left waiting
+            except Exception as error:
                 self._fail((share.ticket for share in shares), _step_error(error))
                 raise
             self._deliver(self._record(shares, emissions))
