@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from temp0 import kernels
 from temp0.engine.checkpoint import Array, Settings
 from temp0.errors import UsageError
 
@@ -29,8 +30,8 @@ class KvCache:
             raise UsageError(f"max_running is {slots}, expected at least 1")
         pages = tokens // PAGE_TOKENS
         shape = (settings.layers, pages, PAGE_TOKENS, settings.kv_heads, settings.head_dim)
-        self.keys = np.zeros(shape, dtype=np.float32)
-        self.values = np.zeros(shape, dtype=np.float32)
+        self.keys = kernels.aligned_zeros(shape)
+        self.values = kernels.aligned_zeros(shape)
         self.tables = np.zeros((slots, min(pages, pages_of(settings.context))), dtype=np.int32)
         # Last in, first out: a page that was just given back is still in the processor's cache.
         self._free_pages = list(range(pages))[::-1]

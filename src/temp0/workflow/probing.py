@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import platform
 import random
 import secrets
 import time
@@ -15,6 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from temp0 import __version__
 from temp0.core.plan import Block, Plan
 from temp0.core.run import Attempt, Completion, Failure, Run
 from temp0.errors import EndpointError
@@ -91,7 +93,7 @@ async def probe(
         if not endpoint.can_logprobs and any(condition.logprobs for condition in run.plan.conditions):
             raise EndpointError(f"the dialect {run.address.api} has no logprobs; leave out --logprobs")
         if store and not resume:
-            store.begin(run)
+            store.begin(run, version=__version__, environment=_environment())
         blocks = _remaining(run)
         if on_start:
             on_start(run, blocks)
@@ -101,6 +103,11 @@ async def probe(
         if store and not (interrupted or asking.stopped):
             store.finish(run.id)
         return Sitting(run=recorder.run, stopped=asking.stopped, interrupted=interrupted)
+
+
+def _environment() -> tuple[tuple[str, str], ...]:
+    """Where the asking was done; what the endpoint ran on is not known from here."""
+    return (("python", platform.python_version()), ("system", platform.platform()), ("machine", platform.machine()))
 
 
 def _new_run(plan: Plan, endpoint: Endpoint) -> Run:
