@@ -66,6 +66,7 @@ def test_the_order_of_appending_leaves_no_trace(shared_store, order, cut):
     shared_store.append(run.id, order[:cut])
     shared_store.append(run.id, order[cut:], SAMPLES)
     assert shared_store.load(run.id) == run
+    assert shared_store.attempts_of(run.id, "A") == ATTEMPTS[:3]
 
 
 def test_a_run_comes_back_equal_from_a_closed_file(path):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import resource
 import sqlite3
 import tempfile
+import threading
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -132,6 +134,17 @@ def test_a_locked_store_is_refused_after_some_patience(stored):
         assert "is locked by another program" in refusal(stored, patience_s=0.05)
 
 
+def test_a_store_waits_for_another_writer_to_end(stored):
+    with closing(sqlite3.connect(stored, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        end = threading.Timer(0.1, other.execute, ["COMMIT"])
+        with Store.open(stored, patience_s=60.0) as store:
+            end.start()
+            store.append(RUN.id, [answered(50, "in the end")])
+            end.join()
+            assert store.load(RUN.id).attempts[-1] == answered(50, "in the end")
+
+
 def test_a_locked_store_can_still_be_read(stored):
     with closing(sqlite3.connect(stored, isolation_level=None)) as other, Store.open(stored, patience_s=0.05) as store:
         other.execute("BEGIN IMMEDIATE")
@@ -159,6 +172,26 @@ def test_a_full_disk_is_told_and_keeps_what_was_stored(stored):
         fill(database)
     with Store.open(stored) as store:
         assert store.load(RUN.id) == RUN
+
+
+@contextmanager
+def files_no_larger_than(size):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_write_that_fails_is_told_and_keeps_what_was_stored(stored):
+    large = "x" * 4_000_000
+    with Store.open(stored) as store:
+        with files_no_larger_than(1_000_000), pytest.raises(StoreError, match="input/output error"):
+            store.append(RUN.id, [answered(50, large)])
+        assert store.load(RUN.id) == RUN
+        store.append(RUN.id, [answered(50, large)])
+        assert store.load(RUN.id).attempts[-1] == answered(50, large)
 
 
 def test_a_sample_that_is_no_number_is_refused_and_nothing_of_its_group_is_stored(stored):

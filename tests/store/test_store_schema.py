@@ -50,9 +50,10 @@ def pragma(path, name):
         return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
 
-def test_a_new_file_has_the_newest_version_and_our_mark(stored):
+def test_a_new_file_has_the_newest_version_our_mark_and_a_write_ahead_log(stored):
     assert pragma(stored, "user_version") == len(MIGRATIONS)
     assert pragma(stored, "application_id") == APPLICATION_ID
+    assert pragma(stored, "journal_mode") == "wal"
 
 
 def test_a_file_of_version_1_is_migrated_and_keeps_its_run(version_1):

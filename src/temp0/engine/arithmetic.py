@@ -74,7 +74,8 @@ class StockArithmetic:
         self._rounding(values)
 
     def limited(self) -> AbstractContextManager[object]:
-        """Set the threads of every BLAS in the process, and set them back at the end."""
+        """Set the threads of every BLAS in the process, and set them back at the end; kernels keep theirs."""
+        kernels.set_threads(self._threads)
         limited: AbstractContextManager[object] = self._pools.limit(limits=self._threads)
         return limited
 

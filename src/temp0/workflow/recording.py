@@ -11,7 +11,6 @@ import threading
 from dataclasses import replace
 
 from temp0.core.run import Attempt, Run, Sample
-from temp0.errors import StoreError
 from temp0.store import Store
 
 
@@ -24,7 +23,7 @@ class Recorder:
         self._attempts: list[Attempt] = []
         self._samples: list[Sample] = []
         self._waiting: queue.SimpleQueue[Attempt | Sample | None] = queue.SimpleQueue()
-        self._error: StoreError | None = None
+        self._error: Exception | None = None
         self._writer = threading.Thread(target=self._write, name="temp0-recorder", daemon=True)
 
     def __enter__(self) -> Recorder:
@@ -47,7 +46,7 @@ class Recorder:
         )
 
     def attempt(self, attempt: Attempt) -> None:
-        """Keep an attempt. Raises `StoreError` if an earlier one could not be written."""
+        """Keep an attempt. Raises what went wrong if an earlier one could not be written."""
         self._attempts.append(attempt)
         self._put(attempt)
 
@@ -78,5 +77,5 @@ class Recorder:
         samples = [item for item in group if isinstance(item, Sample)]
         try:
             self._store.append(self._run.id, attempts, samples)
-        except StoreError as error:
+        except Exception as error:  # noqa: BLE001 - the thread's own door: handed on to whoever asks
             self._error = error
