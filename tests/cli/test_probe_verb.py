@@ -186,6 +186,7 @@ def test_anthropic_messages_are_spoken(tmp_path: Path) -> None:
         (["http://127.0.0.1:9/v1", "--api", "ollama", "--model", "m"], "not spoken yet"),
         (["http://127.0.0.1:9/v1", "--key-env", "NOT_SET_ANYWHERE", "--model", "m"], "NOT_SET_ANYWHERE"),
         (["--weights", "/nowhere/model.gguf"], "/nowhere/model.gguf"),
+        (["fake:", "--html", "/nowhere/at/all.html"], "cannot write"),
         (["--no-such-flag"], "No such option"),
     ],
     ids=" ".join,

@@ -47,25 +47,32 @@ class Client:
         return bool(self.failures or (self.emissions and self.emissions[-1].finish))
 
 
-class BreakingArithmetic:
-    """Stock arithmetic whose passes fail while it is broken."""
+class InterruptedArithmetic:
+    """Stock arithmetic that calls `interrupt` at the start of every pass."""
 
     name = "stock"
 
     def __init__(self) -> None:
-        self._sound = StockArithmetic(activations="fp32", threads=1)
-        self.is_broken = False
+        self._stock = StockArithmetic(activations="fp32", threads=1)
+        self.interrupt: Callable[[], None] = _go_on
 
     def linear(self, weight: Array) -> Linear:
-        return self._sound.linear(weight)
+        return self._stock.linear(weight)
 
     def round(self, values: Array) -> None:
-        self._sound.round(values)
+        self._stock.round(values)
 
     def limited(self) -> AbstractContextManager[object]:
-        if self.is_broken:
-            raise FloatingPointError("the multiplier burnt")
-        return self._sound.limited()
+        self.interrupt()
+        return self._stock.limited()
+
+
+def _go_on() -> None:
+    pass
+
+
+def _break() -> None:
+    raise FloatingPointError("the multiplier burnt")
 
 
 def tiny_engine(*, arithmetic: Any = None, eos_ids: frozenset[int] = frozenset(), **limits: int) -> Engine:
@@ -146,6 +153,18 @@ def test_a_cancelled_request_frees_its_room_and_says_nothing_more() -> None:
     run_out(engine)
     assert client.tokens == ANSWERS[0][:1]
     assert not client.failures
+
+
+def test_a_request_cancelled_during_a_pass_hears_nothing_of_it() -> None:
+    arithmetic = InterruptedArithmetic()
+    engine = tiny_engine(arithmetic=arithmetic)
+    gone, staying = submitted(engine, request()), submitted(engine, request(PROMPTS[1]))
+    arithmetic.interrupt = lambda: engine.cancel(gone.ticket)
+    run_out(engine)
+    assert not gone.emissions
+    assert staying.tokens == ANSWERS[1]
+    assert engine.emitted_tokens == 8
+    assert all_free(engine)
 
 
 def test_an_end_token_stops_the_answer_unless_it_is_ignored() -> None:
@@ -253,14 +272,14 @@ def test_limits_of_nothing_are_refused_by_name(limit: str) -> None:
 
 
 def test_a_failed_step_fails_its_requests_and_the_engine_goes_on() -> None:
-    arithmetic = BreakingArithmetic()
+    arithmetic = InterruptedArithmetic()
     engine = tiny_engine(arithmetic=arithmetic, max_running=1)
     struck, spared = submitted(engine, request()), submitted(engine, request())
     engine.step()
-    arithmetic.is_broken = True
+    arithmetic.interrupt = _break
     with pytest.raises(FloatingPointError):
         engine.step()
-    arithmetic.is_broken = False
+    arithmetic.interrupt = _go_on
     run_out(engine)
     assert struck.tokens == ANSWERS[0][:1]
     assert "the multiplier burnt" in str(struck.failures[0])
@@ -269,19 +288,22 @@ def test_a_failed_step_fails_its_requests_and_the_engine_goes_on() -> None:
 
 
 def test_a_failed_step_in_the_thread_hangs_nobody(caplog: pytest.LogCaptureFixture) -> None:
-    arithmetic = BreakingArithmetic()
+    arithmetic = InterruptedArithmetic()
     with tiny_engine(arithmetic=arithmetic) as engine:
         engine.start()
-        arithmetic.is_broken = True
+        arithmetic.interrupt = _break
         with pytest.raises(RequestError, match="the multiplier burnt"):
             engine.generate("abc")
-        arithmetic.is_broken = False
+        arithmetic.interrupt = _go_on
         assert len(engine.generate("abc", max_tokens=5)) > 0
     assert "a step failed" in caplog.text
 
 
 def test_a_callback_that_raises_ends_only_its_own_request(caplog: pytest.LogCaptureFixture) -> None:
-    def refuse(_: Emission) -> None:
+    calls = []
+
+    def refuse(emission: Emission) -> None:
+        calls.append(emission)
         raise ZeroDivisionError
 
     engine = tiny_engine()
@@ -289,6 +311,7 @@ def test_a_callback_that_raises_ends_only_its_own_request(caplog: pytest.LogCapt
     client = submitted(engine, request(PROMPTS[1]))
     run_out(engine)
     assert client.tokens == ANSWERS[1]
+    assert len(calls) == 1
     assert "the callback of request 1 raised" in caplog.text
     assert all_free(engine)
 

@@ -56,6 +56,11 @@ PLAN_OPTIONS = (
 @click.option("--weights", type=click.Path(path_type=Path), metavar="PATH", help="Built-in engine: another GGUF file.")
 @click.option("--arithmetic", default="stock", metavar="NAME", help="Built-in engine: how it adds. [default: stock]")
 @click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Built-in engine: threads that calculate; 1 where the machine is busy.  [default: every usable core]",
+)
+@click.option(
     "--prompt", multiple=True, metavar="TEXT", help="A prompt; again for more. [default: five built-in prompts]"
 )
 @click.option(
@@ -123,9 +128,12 @@ def probe(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
     Exit codes: 0 agreed, 1 diverged, 2 usage, 3 no completion counted, 4 undecided.
     """
     from temp0.workflow.keeping import open_store
+    from temp0.workflow.showing import check_writable
 
     if given["dry_run"]:
         return _dry_run(_plan(given), as_json)
+    if given["html"]:
+        check_writable(given["html"])
     with open_store(given["store"]) as store:
         sitting = _sit(ctx, given, store)
     return _end(sitting, as_json, given["html"])
@@ -209,7 +217,7 @@ def _where(given: dict[str, Any], resume: Run | None) -> Where:
         api=resume.address.api if resume else given["api"],
         key_env=given["key_env"],
         timeout_s=given["timeout_s"],
-        engine=Builtin(weights=given["weights"], arithmetic=given["arithmetic"]),
+        engine=Builtin(weights=given["weights"], arithmetic=given["arithmetic"], threads=given["threads"]),
     )
 
 

@@ -12,7 +12,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from temp0.core.run import Address, Question
@@ -25,16 +25,18 @@ _LISTENING = re.compile(r"listening on (?P<url>http://\S+) \(model (?P<model>.+)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builtin:
-    """Which model the built-in engine should load (`None`: our own), and in which arithmetic it should add."""
+    """Which model the built-in engine should load (`None`: our own), how it should add, and with how many threads."""
 
     weights: Path | None = None
     arithmetic: str = "stock"
+    threads: int | None = None
 
     def command(self) -> list[str]:
         """The command that serves it on a free port."""
         weights = ["--weights", str(self.weights)] if self.weights else []
+        threads = ["--threads", str(self.threads)] if self.threads else []
         serve = [sys.executable, "-m", "temp0", "serve", "--port", "0", "--exit-with-stdin"]
-        return [*serve, "--arithmetic", self.arithmetic, *weights]
+        return [*serve, "--arithmetic", self.arithmetic, *weights, *threads]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +120,9 @@ async def builtin_endpoint(builtin: Builtin, *, timeout_s: float) -> AsyncIterat
         listening.cancel()
 
 
-def parse(url: str, weights: Path | None) -> Builtin:
-    """The built-in engine that a recorded `builtin:` address names; weights of one's own must be given again."""
+def resumed(url: str, given: Builtin) -> Builtin:
+    """The engine that a recorded `builtin:` address names; weights of one's own must be given again."""
     found = re.fullmatch(r"builtin:(?P<model>.+)\?arithmetic=(?P<arithmetic>\w+)", url)
     if not found:
         raise Temp0Error(f"{url!r} is not a built-in address, expected builtin:MODEL?arithmetic=stock")
-    return Builtin(weights=weights, arithmetic=found["arithmetic"])
+    return replace(given, arithmetic=found["arithmetic"])

@@ -43,6 +43,7 @@ async def ask_async(
     timeout_s: float = 300.0,
     weights: Path | None = None,
     arithmetic: str = "stock",
+    threads: int | None = None,
     store: Path | None = None,
     max_requests: int | None = None,
     on_attempt: Callable[[Attempt], None] | None = None,
@@ -63,7 +64,7 @@ async def ask_async(
         api=api,
         key_env=key_env,
         timeout_s=timeout_s,
-        engine=Builtin(weights=weights, arithmetic=arithmetic),
+        engine=Builtin(weights=weights, arithmetic=arithmetic, threads=threads),
     )
     if store is None:
         return (await probe(plan, where, max_requests=max_requests, on_attempt=on_attempt)).run

@@ -44,7 +44,7 @@ class Where:
     async def endpoint(self) -> AsyncIterator[Endpoint]:
         """The endpoint, open for the time of the context."""
         if self.url is None or self.url.startswith("builtin:"):
-            engine = builtin.parse(self.url, self.engine.weights) if self.url else self.engine
+            engine = builtin.resumed(self.url, self.engine) if self.url else self.engine
             async with builtin.builtin_endpoint(engine, timeout_s=self.timeout_s) as endpoint:
                 yield endpoint
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -9,7 +10,7 @@ from temp0.core.analysis import Analysis
 from temp0.errors import UsageError
 from temp0.report import failure_text, html, json_text, terminal, terminal_text
 
-__all__ = ["Form", "failure_text", "shown", "terminal", "terminal_text", "write_report"]
+__all__ = ["Form", "check_writable", "failure_text", "shown", "terminal", "terminal_text", "write_report"]
 
 Form = Literal["html", "json"]
 
@@ -17,6 +18,12 @@ Form = Literal["html", "json"]
 def shown(analysis: Analysis, form: Form) -> str:
     """The analysis as a page, or as a JSON document that ends with its newline."""
     return html(analysis) if form == "html" else json_text(analysis) + "\n"
+
+
+def check_writable(path: Path) -> None:
+    """Raise `UsageError` where a report could not be written, before anything is paid for it."""
+    if path.is_dir() or not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise UsageError(f"cannot write {path}; name a file in a folder that exists and can be written")
 
 
 def write_report(analysis: Analysis, form: Form, path: Path) -> None:
