@@ -17,7 +17,8 @@ from temp0.engine.server.gate import gate
 from temp0.engine.server.metrics import Outcomes, metrics_response
 from temp0.engine.server.models import models, one_model
 from temp0.engine.server.openai_chat import chat_completions
-from temp0.engine.server.service import SERVICE, ServedEngine, Service
+from temp0.engine.server.served import ServedEngine
+from temp0.engine.server.service import SERVICE, Service
 
 LARGEST_BODY_BYTES = 4 * 2**20
 # A request holds room in the KV cache for all it may generate, so the default must not be the whole context.

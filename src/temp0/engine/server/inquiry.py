@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from temp0.engine.request import Request
 from temp0.engine.server.fields import Fields
 from temp0.engine.server.refusal import NOT_FOUND, RefusedError
-from temp0.engine.server.service import ServedEngine, Service
+from temp0.engine.server.served import ServedEngine
+from temp0.engine.server.service import Service
 
 # A longer text is tokenized off the event loop: it would hold up everyone else's tokens for milliseconds.
 _INLINE_CHARACTERS = 20_000

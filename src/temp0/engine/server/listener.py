@@ -12,7 +12,7 @@ from collections.abc import Callable
 from aiohttp import web
 
 from temp0.engine.server.app import make_app
-from temp0.engine.server.service import ServedEngine
+from temp0.engine.server.served import ServedEngine
 from temp0.errors import UsageError
 
 _GRACE_S = 1.0

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from aiohttp import web
 
-if TYPE_CHECKING:
-    from temp0.engine.server.service import ServedEngine
+from temp0.engine.server.served import ServedEngine
 
 Outcome = Literal["stop", "length", "stop_sequence", "cancelled", "refused", "queue_full", "fault"]
 

@@ -21,7 +21,8 @@ from temp0.engine.server.fields import Fields, read_fields
 from temp0.engine.server.generation import Generation, generation
 from temp0.engine.server.inquiry import Inquiry, prompt_tokens, refuse_other_models, sampling, token_limit
 from temp0.engine.server.refusal import RefusedError
-from temp0.engine.server.service import SERVICE, ServedTokenizer, Service
+from temp0.engine.server.served import ServedTokenizer
+from temp0.engine.server.service import SERVICE, Service
 from temp0.engine.server.text_stream import Ending
 from temp0.engine.server.unhonoured import OPENAI, refuse_unhonoured
 
