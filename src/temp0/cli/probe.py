@@ -178,10 +178,12 @@ def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
 
 def _end(sitting: Sitting, as_json: bool, page: Path | None) -> int:
     """Say why the sitting ended early, if it did, then show what the run proves."""
+    from dataclasses import replace
+
     from temp0.core.judgement import analysis
     from temp0.workflow.showing import write_report
 
-    judged = analysis(sitting.run)
+    judged = replace(analysis(sitting.run), interrupted=sitting.interrupted)
     if page:
         write_report(judged, "html", page)
     code = options.show_analysis(judged, as_json)
@@ -189,7 +191,6 @@ def _end(sitting: Sitting, as_json: bool, page: Path | None) -> int:
         click.echo(f"temp0: stopped early: {sitting.stopped.reason}: {sitting.stopped.message}", err=True)
     if sitting.interrupted:
         click.echo(f"temp0: interrupted; go on with: temp0 probe --resume {judged.run}", err=True)
-        return 1 if code == 1 else 4
     return code
 
 

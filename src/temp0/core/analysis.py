@@ -234,6 +234,7 @@ class Analysis:
     seed: int
     requests: int
     finished: bool
+    interrupted: bool = False
     address: Address
     verdict: Verdict
     causes: tuple[Cause, ...]
@@ -242,9 +243,11 @@ class Analysis:
 
     @property
     def exit_code(self) -> int:
-        """0 agreed, 1 diverged, 3 no completion counted, 4 undecided."""
+        """0 agreed, 1 diverged, 3 no completion counted, 4 undecided, as is all that was interrupted and agreed."""
         if self.verdict is Verdict.DIVERGED:
             return 1
+        if self.interrupted:
+            return 4
         if not any(condition.completions for prompt in self.prompts for condition in prompt.conditions):
             return 3
         return 0 if self.verdict is Verdict.AGREED else 4

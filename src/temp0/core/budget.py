@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, comb
 
-from temp0.core.plan import Block, Plan
+from temp0.core.plan import Block, Plan, Prompt
 
 CHARACTERS_PER_TOKEN = 4
 """A rough rule for English text; only used to say what a plan may cost."""
@@ -58,14 +58,11 @@ def smallest_p(plan: Plan) -> float | None:
     1 / C(all blocks, blocks of one side), twice that where both sides have equally many: the exact permutation
     test cannot give less. Above 0.05, no effect of a condition can be shown however large it is.
     """
-    reachable = [
-        _smallest_p(a, b) for prompt in plan.prompts for a, b in combinations(_blocks_each(plan, prompt.id), 2)
-    ]
-    return min(reachable, default=None)
+    shapes = {tuple(_blocks_of(plan, prompt)) for prompt in plan.prompts}
+    return min((_smallest_p(a, b) for shape in shapes for a, b in combinations(shape, 2)), default=None)
 
 
-def _blocks_each(plan: Plan, prompt_id: str) -> list[int]:
-    prompt = next(prompt for prompt in plan.prompts if prompt.id == prompt_id)
+def _blocks_of(plan: Plan, prompt: Prompt) -> list[int]:
     return [ceil(plan.judged(prompt, condition) / condition.company) for condition in plan.conditions]
 
 

@@ -37,7 +37,7 @@ def not_measured(evidence: Evidence) -> Cause | None:
     prompt, condition = short[0]
     wanted = evidence.planned[prompt.id, condition.name]
     seen = f"prompt {prompt.id}, {condition.name}: {condition.completions} of {wanted} attempts gave a completion"
-    more = f"; {len(short) - 1} more conditions like it" if len(short) > 1 else ""
+    more = f"; {len(short) - 1} more {_plural(len(short) - 1, 'condition')} like it" if len(short) > 1 else ""
     first = _first_problem([condition for _, condition in short])
     return Cause(
         cause="not-measured",

@@ -244,7 +244,7 @@ def _texts(facts: _Facts, leaves: Sequence[Leaf]) -> tuple[DistinctText, ...]:
 def _distinct(completions: Sequence[Completion]) -> Distinct:
     tokens = {tuple(token.bytes for token in one.tokens) for one in completions if one.tokens is not None}
     logprobs = {
-        tuple(token.logprob for token in one.tokens)
+        tuple((token.bytes, token.logprob) for token in one.tokens)
         for one in completions
         if one.tokens and all(token.logprob is not None for token in one.tokens)
     }

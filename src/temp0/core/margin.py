@@ -16,6 +16,9 @@ from temp0.core.run import Token
 NEAR_UP_TO = 0.5
 CONFIDENT_ABOVE = 1.0
 
+FLOOR = -100.0
+"""At or below, a logprob is what servers write for none: -100, -9999 or minus infinity."""
+
 NOT_ASKED = "no logprobs on every branch; --logprobs both asks for them"
 
 
@@ -41,13 +44,15 @@ def margin(tokens: Sequence[Token | None]) -> Margin:
 
 def _of(token: Token | None) -> float | str:
     """One branch's margin, or why it is unknown."""
-    if token is None or token.logprob is None or not token.top:
+    if token is None:
+        return "one branch ended here, so it has no token to weigh"
+    if token.logprob is None or not token.top:
         return NOT_ASKED
     if token.bytes not in {one.bytes for one in token.top}:
         return "a branch's token is not among its own alternatives"
     others = [one.logprob for one in token.top if one.bytes != token.bytes]
-    if not others or not all(map(math.isfinite, (token.logprob, max(others)))):
-        return "no second alternative with a finite logprob"
+    if not others or not math.isfinite(token.logprob) or not max(others) > FLOOR:
+        return "no second alternative with a logprob above the floor"
     if token.logprob == 0 and max(others) == 0:
         return "the logprobs are all zero, which says nothing"
     if token.logprob < max(others):

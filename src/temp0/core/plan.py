@@ -7,6 +7,7 @@ of the plan and its seed.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,11 +88,13 @@ class Plan:
         """Refuse a plan that could not be carried out or read back."""
         if not self.prompts or not self.conditions:
             raise PlanError("a plan needs at least one prompt and one condition")
+        if self.seed < 0:
+            raise PlanError(f"seed is {self.seed}, expected 0 or more")
         _refuse_repeats("prompt id", [prompt.id for prompt in self.prompts])
         _refuse_repeats("condition", [condition.name for condition in self.conditions])
         for prompt in self.prompts:
-            if not prompt.messages:
-                raise PlanError(f"prompt {prompt.id} has no message")
+            if not any(message.content.strip() for message in prompt.messages):
+                raise PlanError(f"prompt {prompt.id} is empty")
             if prompt.max_tokens < 1:
                 raise PlanError(f"prompt {prompt.id}: max_tokens is {prompt.max_tokens}, expected at least 1")
         for condition in self.conditions:
@@ -141,6 +144,6 @@ def sizes(n: int, company: int) -> list[int]:
 
 
 def _refuse_repeats(what: str, names: list[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise PlanError(f"{what} {name!r} appears more than once")
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise PlanError(f"{what} {name!r} appears more than once")

@@ -6,6 +6,7 @@ its attempts are stored carries no meaning, since each attempt records its own p
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -135,22 +136,23 @@ class Run:
         """
         begun = {attempt.block for attempt in self.attempts}
         planned = self.plan.blocks()
-        index = max([len(planned) - 1, *begun]) + 1
         untouched = [block for block in planned if block.index not in begun]
-        again = []
-        for prompt in self.plan.prompts:
-            for condition in self.plan.conditions:
-                missing = self.plan.judged(prompt, condition) - self._completed(prompt.id, condition.name)
-                missing -= sum(b.size for b in untouched if (b.prompt, b.condition) == (prompt, condition))
-                for size in sizes(missing, condition.company):
-                    again.append(Block(index=index, prompt=prompt, condition=condition, size=size))
-                    index += 1
-        return (*untouched, *again)
-
-    def _completed(self, prompt: str, condition: str) -> int:
-        return sum(
-            attempt.role == "judged"
-            and (attempt.prompt, attempt.condition) == (prompt, condition)
-            and isinstance(attempt.outcome, Completion)
+        have = Counter(
+            (attempt.prompt, attempt.condition)
             for attempt in self.attempts
+            if attempt.role == "judged" and isinstance(attempt.outcome, Completion)
         )
+        for block in untouched:
+            have[block.prompt.id, block.condition.name] += block.size
+        lacking = [
+            (prompt, condition, size)
+            for prompt in self.plan.prompts
+            for condition in self.plan.conditions
+            for size in sizes(self.plan.judged(prompt, condition) - have[prompt.id, condition.name], condition.company)
+        ]
+        first = max([len(planned) - 1, *begun]) + 1
+        again = [
+            Block(index=index, prompt=prompt, condition=condition, size=size)
+            for index, (prompt, condition, size) in enumerate(lacking, start=first)
+        ]
+        return (*untouched, *again)

@@ -13,12 +13,15 @@ from itertools import groupby
 
 from temp0.core.plan import Block, Prompt
 from temp0.core.run import Attempt, Completion, Failure, Question, Role, Sample
-from temp0.probe.dialect.reason import INTERRUPTED
+from temp0.probe.dialect.reason import INTERRUPTED, REFUSED, TLS
 from temp0.probe.endpoint import Answer, Endpoint
 from temp0.probe.filler import Fillers
 
 FATAL_STATUSES = frozenset({401, 403, 404})
 """Answers that will not change by asking again: no access, or nothing there."""
+
+FATAL_REASONS = frozenset({REFUSED, TLS})
+"""No server where one was expected, or none that can be talked to."""
 
 SAMPLE_AFTER_S = (0.0, 0.05)
 SAMPLE_EVERY_S = 0.25
@@ -110,6 +113,7 @@ class Asking:
     stopped: Failure | None = None
     _sent: int = 0
     _in_flight: int = 0
+    _judged: int = 0
     _has_completion: bool = False
     _tells_running: bool = True
     _has_told: bool = False
@@ -152,12 +156,14 @@ class Asking:
         order = self.past.attempts + self._sent
         self._sent += 1
         self._in_flight += 1
+        self._judged += job.role == "judged"
         in_flight, started_s = self._in_flight, self.clock()
         answer = Answer(outcome=Failure(reason=INTERRUPTED, message="stopped before the answer came"))
         try:
             answer = await self.endpoint.complete(job.question)
         finally:
             self._in_flight -= 1
+            self._judged -= job.role == "judged"
             self._record(
                 Attempt(
                     order=order,
@@ -178,7 +184,7 @@ class Asking:
         self.on_attempt(attempt)
         if isinstance(attempt.outcome, Completion):
             self._has_completion = True
-        elif attempt.outcome.status in FATAL_STATUSES and not self._has_completion:
+        elif not self._has_completion and _says_nothing_is_there(attempt.outcome):
             self._stop(attempt.outcome)
 
     def _stop(self, why: Failure) -> None:
@@ -188,11 +194,25 @@ class Asking:
         """Note the server's own running count while the pool is at work, as long as it tells one."""
         pauses = iter(SAMPLE_AFTER_S)
         while self._tells_running:
-            await asyncio.sleep(next(pauses, SAMPLE_EVERY_S))
-            at_s, block = self.clock(), line.block.index
-            running = await self.endpoint.running()
-            if running is not None:
-                self._has_told = True
-                self.on_sample(Sample(at_s=at_s, block=block, running=running))
-            elif not self._has_told:
-                self._tells_running = False
+            pause = next(pauses, SAMPLE_EVERY_S)
+            await asyncio.sleep(pause)
+            if self._judged:
+                await self._sample_once(line, at_least=1 if pause else self._in_flight)
+
+    async def _sample_once(self, line: Line, *, at_least: int) -> None:
+        """Keep a count that was taken while a judged attempt of one block ran, from leaving to coming back.
+
+        A count lower than `at_least` was taken before our requests had arrived, and says nothing.
+        """
+        at_s, block = self.clock(), line.block.index
+        running = await self.endpoint.running()
+        if running is None:
+            self._tells_running = self._has_told
+            return
+        self._has_told = True
+        if running >= at_least and self._judged and line.block.index == block:
+            self.on_sample(Sample(at_s=at_s, block=block, running=running))
+
+
+def _says_nothing_is_there(failure: Failure) -> bool:
+    return failure.status in FATAL_STATUSES or failure.reason in FATAL_REASONS

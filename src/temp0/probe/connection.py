@@ -6,6 +6,7 @@ redirect is followed, and no cookie makes one attempt depend on another. No key 
 
 from __future__ import annotations
 
+import os
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -62,29 +63,30 @@ class Connection:
         self._key = key
         self._timeout_s = timeout_s
         self._clock = clock
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=_IDLE_S),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"User-Agent": "temp0", **(headers or {})},
-            timeout=ClientTimeout(total=timeout_s, connect=CONNECT_TIMEOUT_S),
-            proxy=_proxy(url),
-        )
+        self._headers = {"User-Agent": "temp0", **(headers or {})}
+        self._proxy = _proxy(url)
+        self._sessions = [self._opened(pooled=True)]
+        self._has_answered = False
 
     async def exchange(
         self, method: str, url: str, *, body: bytes | None = None, timeout_s: float | None = None
     ) -> Reply | Answer:
         """Send one request, once; the reply, or an answer that is a failure."""
-        timeout = self._session.timeout if timeout_s is None else ClientTimeout(total=timeout_s)
+        session = self._sessions[-1]
+        timeout = session.timeout if timeout_s is None else ClientTimeout(total=timeout_s)
         headers = None if body is None else {"Content-Type": "application/json"}
         first_byte_s: float | None = None
         sent = self._clock()
         try:
-            async with self._session.request(
+            async with session.request(
                 method, url, data=body, headers=headers, timeout=timeout, allow_redirects=False
             ) as response:
                 first_byte_s = self._clock() - sent
                 received = await _whole(response)
+                self._has_answered = True
         except (aiohttp.ClientError, OSError) as error:
+            if first_byte_s is None and isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError):
+                self._stop_pooling()
             return Answer(outcome=self._failure(error, timeout), first_byte_s=first_byte_s)
         if received is None:
             message = f"the answer has more than {LARGEST_ANSWER_BYTES:,} bytes"
@@ -97,7 +99,26 @@ class Connection:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._session.close()
+        for session in self._sessions:
+            await session.close()
+
+    def _opened(self, *, pooled: bool) -> aiohttp.ClientSession:
+        kept = {"keepalive_timeout": _IDLE_S} if pooled else {"force_close": True}
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, **kept),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=self._headers,
+            timeout=ClientTimeout(total=self._timeout_s, connect=CONNECT_TIMEOUT_S),
+            proxy=self._proxy,
+        )
+
+    def _stop_pooling(self) -> None:
+        """Use each connection once from now on, where a server that answers has closed one that we had kept.
+
+        It closes without saying so, and every kept connection would lose an attempt.
+        """
+        if self._has_answered and len(self._sessions) == 1:
+            self._sessions.append(self._opened(pooled=False))
 
     def _reply(self, response: aiohttp.ClientResponse, body: bytes, first_byte_s: float) -> Reply:
         headers = tuple((name, self._redact(value)) for name, value in kept_headers(response.headers))
@@ -148,11 +169,16 @@ def _message(error: Exception, timeout: ClientTimeout) -> str:
     if isinstance(error, TimeoutError):
         return f"no whole answer within {timeout.total:g} s"
     if isinstance(error, aiohttp.ClientConnectorError):
-        return f"cannot connect to {error.host}:{error.port}: {error.os_error.strerror or error.os_error}"
+        return f"cannot connect to {error.host}:{error.port}: {_os_reason(error.os_error)}"
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return "the server closed the connection without a whole answer"
     told = getattr(error.__cause__ or error, "message", None)  # the library's own reading of bad bytes
     return str(told or error) or type(error).__name__
+
+
+def _os_reason(error: OSError) -> str:
+    """The system's own words: the library's repeat the address it tried."""
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
 
 
 def _proxy(url: str) -> str | None:

@@ -15,7 +15,33 @@ from temp0.errors import UsageError
 from temp0.probe.host import KNOWN_HOSTS, is_loopback
 
 MASK = "[key]"
-_SECRET_LENGTH = 8
+# What people set where a server wants a key and checks none. Such a word may honestly stand in an answer.
+_PLACEHOLDERS = frozenset(
+    {
+        "",
+        "0",
+        "1",
+        "a",
+        "abc",
+        "dummy",
+        "empty",
+        "fake",
+        "key",
+        "local",
+        "na",
+        "no",
+        "none",
+        "not",
+        "null",
+        "ollama",
+        "sk",
+        "test",
+        "token",
+        "x",
+        "xx",
+        "xxx",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +56,7 @@ class Key:
 
         Such a word may honestly stand in an answer, which must not be altered.
         """
-        return len(self.value) < _SECRET_LENGTH and self.value.isalnum()
+        return self.value.lower() in _PLACEHOLDERS
 
     def redact(self, body: bytes) -> bytes:
         """The body as received with `[key]` for the key, also where JSON escapes or byte lists hide it."""
@@ -47,7 +73,7 @@ class Key:
         """A header or a message with `[key]` for the key; of a placeholder, only whole words."""
         if self.is_placeholder:
             return re.sub(rf"(?<!\w){re.escape(self.value)}(?!\w)", MASK, text)
-        return text.replace(self.value, MASK)
+        return text.replace(repr(self.value)[1:-1], MASK).replace(self.value, MASK)
 
 
 def endpoint_key(url: str, *, variable: str, key_env: str | None, environ: Mapping[str, str]) -> Key | None:

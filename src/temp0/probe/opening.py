@@ -10,13 +10,14 @@ import re
 from collections.abc import Mapping
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from temp0.core.run import Address
+from temp0.core.run import Address, Failure
 from temp0.errors import EndpointError
 from temp0.probe.connection import Connection, Reply
 from temp0.probe.dialect import DIALECTS, Dialect
 from temp0.probe.dialect.dialect import with_path
 from temp0.probe.dialect.error import said
 from temp0.probe.dialect.field import told_object
+from temp0.probe.dialect.reason import REFUSED, printable
 from temp0.probe.endpoint import Answer, Endpoint
 from temp0.probe.fake import FakeEndpoint
 from temp0.probe.gauge import Gauge
@@ -147,9 +148,10 @@ async def _only_model(connection: Connection, dialect: Dialect, url: str) -> str
         return models[0]
     if models:
         more = ", ..." if len(models) > _MODELS_SHOWN else ""
-        raise EndpointError(
-            f"the endpoint has {len(models)} models; name one with --model: {', '.join(models[:_MODELS_SHOWN])}{more}"
-        )
+        names = ", ".join(map(printable, models[:_MODELS_SHOWN]))
+        raise EndpointError(f"the endpoint has {len(models)} models; name one with --model: {names}{more}")
+    if isinstance(reply, Answer) and isinstance(reply.outcome, Failure) and reply.outcome.reason == REFUSED:
+        raise EndpointError(f"no server answers: {reply.outcome.message}; is it running, and is the port right?")
     raise EndpointError(f"the endpoint does not say which model it has ({_why(reply)}); name it with --model")
 
 

@@ -1,24 +1,27 @@
 """Numbers in words.
 
 No share is ever rounded to 0 or 100 percent unless it is exactly that, and what nobody measured is a dash, never 0.
+A number and its sign are held together by a no-break space.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from temp0.core.analysis import Company, Estimate, Margin
+from temp0.core.analysis import Company, Comparison, Estimate, Margin
 from temp0.core.company import is_shown
 
 UNKNOWN = "\N{EN DASH}"
+UNBROKEN = "\N{NO-BREAK SPACE}"
+_PERCENT = f"{UNBROKEN}%"
 _MOST_DECIMALS = 6
 
 
 def percent(share: float | None) -> str:
-    """A share between 0 and 1 as a percentage: one decimal (two below 5 %), more where it would round to 0 or 100.
+    r"""A share between 0 and 1 as a percentage: one decimal (two below 5 %), more where it would round to 0 or 100.
 
     >>> percent(1), percent(0.9996), percent(0.095034), percent(0.00002), percent(0.5)
-    ('100 %', '99.96 %', '9.5 %', '0.002 %', '50 %')
+    ('100\xa0%', '99.96\xa0%', '9.5\xa0%', '0.002\xa0%', '50\xa0%')
     """
     if share is None:
         return UNKNOWN
@@ -26,8 +29,9 @@ def percent(share: float | None) -> str:
     for decimals in range(2 if value < 5 else 1, _MOST_DECIMALS + 1):
         shown = f"{value:.{decimals}f}"
         if float(shown) not in (0, 100) or share in (0, 1):
-            return f"{shown.rstrip('0').rstrip('.')} %"
-    return f"< 0.{'0' * (_MOST_DECIMALS - 1)}1 %" if share < 0.5 else f"> 99.{'9' * _MOST_DECIMALS} %"
+            return shown.rstrip("0").rstrip(".") + _PERCENT
+    least, most = f"0.{'0' * (_MOST_DECIMALS - 1)}1", f"99.{'9' * _MOST_DECIMALS}"
+    return f"<{UNBROKEN}{least}{_PERCENT}" if share < 0.5 else f">{UNBROKEN}{most}{_PERCENT}"
 
 
 def interval(estimate: Estimate | None) -> str:
@@ -37,10 +41,10 @@ def interval(estimate: Estimate | None) -> str:
     value = percent(estimate.value)
     if estimate.low is None:
         return f"{value} (no interval)"
-    low = percent(estimate.low).removesuffix(" %")
+    low = percent(estimate.low).removesuffix(_PERCENT)
     if estimate.sides == 1 or estimate.high is None:
-        return f"{value} (≥ {low})"
-    return f"{value} ({low}\N{EN DASH}{percent(estimate.high).removesuffix(' %')})"
+        return f"{value} (≥{UNBROKEN}{low})"
+    return f"{value} ({low}\N{EN DASH}{percent(estimate.high).removesuffix(_PERCENT)})"
 
 
 def number(value: float | None) -> str:
@@ -52,7 +56,21 @@ def probability(p: float | None) -> str:
     """A p value, never rounded to 0."""
     if p is None:
         return "p unknown"
-    return f"p = {p:.3f}" if 0.001 <= p < 1 else f"p = {p:.2g}"
+    return f"p{UNBROKEN}={UNBROKEN}{_p(p)}"
+
+
+def p_values(pair: Comparison, tested: int) -> str:
+    """The p value of a comparison, and what Holm makes of it where `tested` prompts were tested alike.
+
+    Nothing can be adjusted in a single test, nor in a p value of 1.
+    """
+    if pair.p is None or pair.p_adjusted is None or tested < 2 or pair.p == 1:
+        return probability(pair.p)
+    return f"{probability(pair.p)}; {_p(pair.p_adjusted)} adjusted for {tested:,} prompts"
+
+
+def _p(p: float) -> str:
+    return f"{p:.3f}" if 0.001 <= p < 1 else f"{p:.2g}"
 
 
 def company(value: Company) -> str:
@@ -64,13 +82,6 @@ def company(value: Company) -> str:
         return asked
     is_bound = is_shown(value) and value.reached is not None
     return f"{asked} (at least {number(value.reached)})" if is_bound else f"{asked} (not shown)"
-
-
-def p_values(p: float | None, adjusted: float | None) -> str:
-    """A p value, with its adjustment over the prompts where that changes it."""
-    if p is None or adjusted is None or adjusted == p:
-        return probability(p)
-    return f"{probability(p)} ({probability(adjusted).removeprefix('p = ')} over all prompts)"
 
 
 def margin(value: Margin) -> str:
@@ -100,3 +111,21 @@ def some(count: int, singular: str, plural: str | None = None) -> str:
     ('1 text', '1,200 texts')
     """
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
+
+
+def times(count: int) -> str:
+    """How often something happened.
+
+    >>> times(1), times(1200)
+    ('once', '1,200 times')
+    """
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def every(count: int, noun: str) -> str:
+    """All of some things.
+
+    >>> every(1, "prompt"), every(2, "prompt"), every(5, "prompt")
+    ('the prompt', 'both prompts', 'all 5 prompts')
+    """
+    return f"the {noun}" if count == 1 else f"both {noun}s" if count == 2 else f"all {count:,} {noun}s"

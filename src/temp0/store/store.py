@@ -120,6 +120,8 @@ class Store:
 
     def resolve(self, prefix: str) -> str:
         """The id of the one run whose id is `prefix` or begins with it, or of the `last` run that began."""
+        if not prefix:
+            raise UnknownRunError("no run is named: give the beginning of its id, or last")
         ids = self._ids()
         if prefix == "last" and ids:
             return ids[0]

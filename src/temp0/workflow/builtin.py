@@ -80,7 +80,8 @@ class _Server:
         found = _LISTENING.search(line)
         if not found:
             await self.process.wait()
-            raise ModelError("\n".join(self.said) or f"the built-in engine ended with {self.process.returncode}")
+            said = [text.removeprefix("temp0: ") for text in self.said if not text.startswith("See `")]
+            raise ModelError("\n".join(said) or f"the built-in engine ended with {self.process.returncode}")
         return found
 
     async def stop(self) -> None:

@@ -33,7 +33,7 @@ async def ask_async(
     prompts: str | Sequence[str | Prompt] | None = None,
     n: int | None = None,
     max_tokens: int | None = None,
-    company: Sequence[int] = planning.DEFAULT_COMPANY,
+    company: int | Sequence[int] = planning.DEFAULT_COMPANY,
     alone: int | None = None,
     filler: Filler = "same",
     logprobs: Switch = "off",
@@ -44,7 +44,7 @@ async def ask_async(
     weights: Path | None = None,
     arithmetic: str = "stock",
     threads: int | None = None,
-    store: Path | None = None,
+    store: Path | str | None = None,
     max_requests: int | None = None,
     on_attempt: Callable[[Attempt], None] | None = None,
 ) -> Run:
@@ -55,6 +55,8 @@ async def ask_async(
     seconds. The run is kept only in memory unless `store` names a file. A failed attempt is part of the run, and an
     interruption gives the run so far; raises `Temp0Error` where nothing could be asked.
     """
+    if max_requests is not None:
+        planning.check_count("max_requests", max_requests)
     wish = Wish(n=n, max_tokens=max_tokens)
     conditions = planning.conditions(company=company, filler=filler, logprobs=logprobs, alone=alone)
     plan = planning.plan(_prompts(prompts, wish), conditions, seed=seed)
@@ -68,7 +70,7 @@ async def ask_async(
     )
     if store is None:
         return (await probe(plan, where, max_requests=max_requests, on_attempt=on_attempt)).run
-    with Store.open(store) as kept:
+    with Store.open(Path(store)) as kept:
         return (await probe(plan, where, store=kept, max_requests=max_requests, on_attempt=on_attempt)).run
 
 
@@ -82,8 +84,9 @@ def _prompts(prompts: str | Sequence[str | Prompt] | None, wish: Wish) -> tuple[
         return planning.built_in_prompts(wish)
     if isinstance(prompts, str):
         return planning.text_prompts([prompts], wish)
-    texts = planning.text_prompts([one if isinstance(one, str) else one.text for one in prompts], wish)
-    return tuple(given if isinstance(given, Prompt) else text for given, text in zip(prompts, texts, strict=True))
+    given = list(prompts)
+    texts = planning.text_prompts([one if isinstance(one, str) else "" for one in given], wish)
+    return tuple(one if isinstance(one, Prompt) else text for one, text in zip(given, texts, strict=True))
 
 
 def _blocking(asked: Callable[Arguments, Coroutine[Any, Any, Result]]) -> Callable[Arguments, Result]:
@@ -91,13 +94,18 @@ def _blocking(asked: Callable[Arguments, Coroutine[Any, Any, Result]]) -> Callab
 
     @wraps(asked)
     def call(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(asked(*arguments, **named))
-        return _in_own_thread(asked(*arguments, **named))
+        run = _in_own_thread if _is_loop_running() else asyncio.run
+        return run(asked(*arguments, **named))
 
     return call
+
+
+def _is_loop_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _in_own_thread(coroutine: Coroutine[Any, Any, Result]) -> Result:
@@ -116,4 +124,5 @@ def _in_own_thread(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 
 ask = _blocking(ask_async)
-"""Ask an endpoint and give the run; works where an event loop already runs. See `ask_async` for the arguments."""
+ask.__name__ = ask.__qualname__ = "ask"
+ask.__doc__ = (ask_async.__doc__ or "").replace("; the coroutine behind `ask`", "; works where an event loop runs, too")

@@ -19,6 +19,7 @@ DEFAULT_MAX_TOKENS = 160
 DEFAULT_COMPANY = (1, 8)
 
 Switch = Literal["off", "on", "both"]
+_POSITIONS: dict[Switch, tuple[bool, ...]] = {"off": (False,), "on": (True,), "both": (False, True)}
 
 _BUILT_IN = (
     ("A", 20, "List three prime numbers between 100 and 200."),
@@ -39,8 +40,14 @@ class Wish:
     def __post_init__(self) -> None:
         """Refuse what no prompt could be asked with."""
         for name, value in (("n", self.n), ("max_tokens", self.max_tokens)):
-            if value is not None and value < 1:
-                raise UsageError(f"{name} is {value}, expected at least 1")
+            if value is not None:
+                check_count(name, value)
+
+
+def check_count(name: str, value: object) -> None:
+    """Raise `UsageError` unless `value` is a whole number of at least 1."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise UsageError(f"{name} is {value!r}, expected a whole number of at least 1")
 
 
 def built_in_prompts(wish: Wish = Wish()) -> tuple[Prompt, ...]:
@@ -60,29 +67,37 @@ def file_prompts(file: TextIO, name: str, wish: Wish = Wish()) -> tuple[Prompt, 
     `n` and `max_tokens`. Raises `PromptFileError` naming the line.
     """
     try:
-        lines = [(number, line.strip("\r\n")) for number, line in enumerate(file, start=1) if line.strip()]
+        texts = (line.removeprefix("\ufeff") if number == 1 else line for number, line in enumerate(file, start=1))
+        lines = [(number, text.strip("\r\n")) for number, text in enumerate(texts, start=1) if text.strip()]
     except UnicodeDecodeError as error:
         raise PromptFileError(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}") from error
     if not lines:
         raise PromptFileError(f"{name} holds no prompt: expected one prompt a line, or JSONL")
-    if not lines[0][1].lstrip("\ufeff").startswith("{"):
+    if not lines[0][1].lstrip().startswith("{"):
         return tuple(_prompt(f"p{place}", line, wish) for place, (_, line) in enumerate(lines, start=1))
     return tuple(
-        _json_prompt(line.lstrip("\ufeff"), f"{name}, line {number}", f"p{place}", wish)
+        _json_prompt(line, f"{name}, line {number}", f"p{place}", wish)
         for place, (number, line) in enumerate(lines, start=1)
     )
 
 
 def conditions(
     *,
-    company: Sequence[int] = DEFAULT_COMPANY,
+    company: int | Sequence[int] = DEFAULT_COMPANY,
     filler: Filler = "same",
     logprobs: Switch = "off",
     alone: int | None = None,
 ) -> tuple[Condition, ...]:
     """Company crossed with logprobs. `alone` sets the number of attempts alone, where fewer will do."""
-    if not company:
+    levels = (company,) if isinstance(company, int) else tuple(company)
+    if not levels:
         raise UsageError("company names no number of requests in flight, expected for example 1,8")
+    for level in levels:
+        check_count("company", level)
+    if alone is not None:
+        check_count("alone", alone)
+    _check_choice("filler", filler, ("same", "mixed"))
+    _check_choice("logprobs", logprobs, tuple(_POSITIONS))
     return tuple(
         Condition(
             company=k,
@@ -90,7 +105,7 @@ def conditions(
             logprobs=on,
             n=alone if k == 1 else None,
         )
-        for k, on in product(company, _positions(logprobs))
+        for k, on in product(levels, _POSITIONS[logprobs])
     )
 
 
@@ -99,8 +114,9 @@ def plan(prompts: Sequence[Prompt], conditions: Sequence[Condition], *, seed: in
     return Plan(prompts=tuple(prompts), conditions=tuple(conditions), seed=seed)
 
 
-def _positions(switch: Switch) -> tuple[bool, ...]:
-    return {"off": (False,), "on": (True,), "both": (False, True)}[switch]
+def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise UsageError(f"{name} is {value!r}, expected one of: {', '.join(choices)}")
 
 
 def _prompt(name: str, text: str, wish: Wish, *, n: int = DEFAULT_N) -> Prompt:
@@ -122,6 +138,8 @@ def _json_prompt(line: str, where: str, name: str, wish: Wish) -> Prompt:
         fields = json.loads(line)
     except json.JSONDecodeError as error:
         raise PromptFileError(f"{where} is not JSON: {error.msg} at column {error.colno}") from error
+    except (ValueError, RecursionError) as error:
+        raise PromptFileError(f"{where} holds a number or a nesting that cannot be read: {error}") from error
     if not isinstance(fields, dict):
         raise PromptFileError(f"{where} is not a JSON object with `prompt` or `messages`")
     n = _count(fields, "n", where)

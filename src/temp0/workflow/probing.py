@@ -6,6 +6,7 @@ However a sitting ends (done, stopped by the server's refusal, interrupted), wha
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import platform
 import random
@@ -19,7 +20,7 @@ from datetime import UTC, datetime
 from temp0 import __version__
 from temp0.core.plan import Block, Plan
 from temp0.core.run import Attempt, Completion, Failure, Run
-from temp0.errors import EndpointError
+from temp0.errors import EndpointError, UsageError
 from temp0.probe.asking import Asking, Past
 from temp0.probe.endpoint import Endpoint
 from temp0.probe.filler import Fillers
@@ -39,6 +40,15 @@ class Where:
     key_env: str | None = None
     timeout_s: float = 300.0
     engine: builtin.Builtin = field(default_factory=builtin.Builtin)
+
+    def __post_init__(self) -> None:
+        """Refuse a time-out that is none, and settings of the built-in engine for an endpoint that is not it."""
+        if not 0 < self.timeout_s < math.inf:
+            raise UsageError(f"timeout_s is {self.timeout_s}, expected a number of seconds above 0")
+        if self.url and not self.url.startswith("builtin:") and self.engine != builtin.Builtin():
+            raise UsageError(
+                "weights, arithmetic and threads are those of the built-in engine; leave them out, or the URL"
+            )
 
     @asynccontextmanager
     async def endpoint(self) -> AsyncIterator[Endpoint]:
