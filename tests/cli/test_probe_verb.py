@@ -187,6 +187,11 @@ def test_anthropic_messages_are_spoken(tmp_path: Path) -> None:
         (["http://127.0.0.1:9/v1", "--key-env", "NOT_SET_ANYWHERE", "--model", "m"], "NOT_SET_ANYWHERE"),
         (["--weights", "/nowhere/model.gguf"], "/nowhere/model.gguf"),
         (["fake:", "--html", "/nowhere/at/all.html"], "cannot write"),
+        (["fake:", "--seed", "-1"], "x>=0"),
+        (["fake:", "--timeout-s", "inf"], "timeout_s is inf"),
+        (["fake:", "--threads", "1"], "built-in engine"),
+        (["--resume", ""], "no run is named"),
+        (["--arithmetic", "other"], "arithmetic"),
         (["--no-such-flag"], "No such option"),
     ],
     ids=" ".join,
@@ -276,6 +281,37 @@ def test_what_failed_is_asked_again_by_resuming(tmp_path: Path) -> None:
         found = document(temp0("probe", "--resume", first["run"]["id"], "--json", *in_store(tmp_path)))
     assert [one["completions"] for one in found["prompts"][0]["conditions"]] == [6, 6]
     assert found["run"]["requests"] == len(server.seen)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_document_of_an_interrupted_run_tells_its_exit_code(tmp_path: Path, number: int) -> None:
+    with serving(steady, delay_s=0.05) as server:
+        arguments = ("probe", server.url, "--prompt", "x", "-n", "60", "--json", *in_store(tmp_path))
+        probing = subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        wait_for(lambda: len(server.seen) >= 10)
+        probing.send_signal(number)
+        output, _ = probing.communicate(timeout=60)
+    assert json.loads(output)["exit_code"] == probing.returncode == 4
+
+
+def test_a_model_name_cannot_command_the_terminal(tmp_path: Path) -> None:
+    with serving(steady, models=("m\x1b[31m",)) as server:
+        probed = temp0("probe", server.url, *QUICK, *in_store(tmp_path))
+    listed = temp0("runs", *in_store(tmp_path))
+    with serving(steady, models=("a\x1b[31m", "b")) as server:
+        refused = temp0("probe", server.url, *QUICK, *in_store(tmp_path))
+    assert "\x1b" not in probed.stdout + probed.stderr + listed.stdout + refused.stdout + refused.stderr
+    assert all(seen.body["model"] == "m\x1b[31m" for seen in server.seen)
+
+
+def test_a_server_that_closes_without_saying_so_loses_few_attempts(tmp_path: Path) -> None:
+    """As many as were in flight at once may fail; then every connection is used once."""
+    with serving(steady, closes_silently=True) as server:
+        found = document(temp0("probe", server.url, "--prompt", "x", "-n", "30", "--company", "1", "--json",
+                               *in_store(tmp_path)))  # fmt: skip
+    (alone,) = found["prompts"][0]["conditions"]
+    assert alone["completions"] >= 29
+    assert {tally["reason"] for tally in alone["failures"]} <= {"cut"}
 
 
 def test_output_into_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:

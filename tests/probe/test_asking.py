@@ -182,6 +182,35 @@ def test_the_servers_count_is_sampled_while_the_pool_runs() -> None:
     assert all(sample.running == 6 for sample in samples)
 
 
+def test_a_count_from_before_our_requests_arrived_is_not_kept() -> None:
+    class Late(Scripted):
+        async def running(self) -> float | None:
+            return 0.0 if self.in_flight else None
+
+    _, _, samples = sitting(plan_of(prompt("a", n=6), company=(6,)), Late())
+    assert samples == []
+
+
+def test_a_count_that_comes_back_after_the_block_is_not_kept() -> None:
+    class Slow(Scripted):
+        async def running(self) -> float | None:
+            counted = float(self.in_flight)
+            while self.in_flight:
+                await asyncio.sleep(0)
+            return counted
+
+    _, _, samples = sitting(plan_of(prompt("a", n=6), company=(6,)), Slow())
+    assert samples == []
+
+
+@pytest.mark.parametrize("reason", ["refused", "tls"])
+def test_where_no_server_answers_the_sitting_ends(reason: str) -> None:
+    nobody: list[Completion | Failure] = [Failure(reason=reason, message="no")] * 9
+    asking, attempts, _ = sitting(plan_of(prompt("a", n=9), company=(1,)), Scripted(outcomes=nobody))
+    assert asking.stopped is not None
+    assert len(attempts) == 1
+
+
 def test_a_server_that_tells_no_count_is_asked_once() -> None:
     _, _, samples = sitting(plan_of(prompt("a", n=6), company=(2,)), Scripted(tells=False))
     assert samples == []

@@ -177,8 +177,14 @@ def one_block() -> Analysis:
 @cache
 def nothing() -> Analysis:
     """Every attempt failed."""
-    refused = Failure(reason="HTTP 401", message="the server said: <b>invalid key</b> \x1b[2J", status=401)
+    refused = Failure(reason="http-401", message="the server said: <b>invalid key</b> \x1b[2J", status=401)
     return analyzed({"A": {ALONE: [refused] * 5}, "B": {ALONE: [refused] * 5}})
+
+
+@cache
+def lined_up() -> Analysis:
+    """Each condition has its own one text; company is shown."""
+    return analyzed({"C": {ALONE: ["Awful, but not impossible."] * 4, COMPANY: ["The best way to cache."] * 16}})
 
 
 @cache
@@ -226,4 +232,4 @@ def crowded(count: int = 300) -> Analysis:
 
 
 Maker = Callable[[], Analysis]
-ALL: tuple[Maker, ...] = (five_prompts, ended, one_block, nothing, agreed, undecided, hostile, crowded)
+ALL: tuple[Maker, ...] = (*(five_prompts, ended, one_block, nothing, lined_up, agreed, undecided, hostile, crowded),)

@@ -1,12 +1,16 @@
 """From flags and files to a plan."""
 
+import asyncio
 import io
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import temp0
 from temp0.core.budget import cost, smallest_p
 from temp0.core.plan import Condition, Message, Plan, Prompt
 from temp0.core.run import Address, Attempt, Completion, Failure, Run
@@ -83,7 +87,7 @@ def test_two_prompts_of_one_id_are_refused() -> None:
 
 @pytest.mark.parametrize(("n", "max_tokens"), [(0, None), (-1, None), (None, 0)])
 def test_a_wish_for_nothing_is_refused(n: int | None, max_tokens: int | None) -> None:
-    with pytest.raises(UsageError, match="expected at least 1"):
+    with pytest.raises(UsageError, match="expected a whole number of at least 1"):
         Wish(n=n, max_tokens=max_tokens)
 
 
@@ -156,3 +160,64 @@ def test_equal_sides_double_the_smallest_p() -> None:
     conditions = (Condition(company=1, n=3), Condition(company=2, n=6))
     plan = Plan(prompts=planning.text_prompts(["x"]), conditions=conditions)
     assert smallest_p(plan) == pytest.approx(2 / 20)
+
+
+@pytest.mark.parametrize("text", ["\ufeffone\n", '\ufeff{"prompt": "one"}\n'])
+def test_a_byte_order_mark_is_no_part_of_a_prompt(text: str) -> None:
+    assert [prompt.text for prompt in read(text)] == ["one"]
+
+
+def test_a_file_of_nothing_but_a_byte_order_mark_holds_no_prompt() -> None:
+    with pytest.raises(PromptFileError, match="holds no prompt"):
+        read("\ufeff\n")
+
+
+@pytest.mark.parametrize("line", ['{"prompt": "x", "n": ' + "9" * 5000 + "}", '{"prompt": ' + "[" * 100_000])
+def test_what_json_cannot_hold_is_named_by_its_line(line: str) -> None:
+    with pytest.raises(PromptFileError, match="line 1"):
+        read(line)
+
+
+def test_an_empty_prompt_is_refused() -> None:
+    with pytest.raises(PlanError, match="p1 is empty"):
+        planning.plan(planning.text_prompts([" "]), planning.conditions())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"company": 0}, "company is 0"),
+        ({"company": (1, "8")}, "company is '8'"),
+        ({"company": ()}, "names no number"),
+        ({"filler": "odd"}, "filler is 'odd'"),
+        ({"logprobs": "maybe"}, "logprobs is 'maybe'"),
+        ({"alone": True}, "alone is True"),
+        ({"seed": -1}, "seed is -1"),
+        ({"n": "3"}, "n is '3'"),
+        ({"timeout_s": float("nan")}, "timeout_s is nan"),
+        ({"timeout_s": 0}, "timeout_s is 0"),
+        ({"max_requests": 0}, "max_requests is 0"),
+        ({"arithmetic": "other"}, "built-in engine"),
+    ],
+)
+def test_asking_with_what_cannot_be_right_is_refused(wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(says)):
+        temp0.ask("fake:", prompts="x", **wrong)
+
+
+def test_one_prompt_one_level_and_a_generator_will_do() -> None:
+    run = temp0.ask("fake:", prompts=(text for text in ["a", "b"]), n=2, company=2)
+    assert [prompt.text for prompt in run.plan.prompts] == ["a", "b"]
+    assert [condition.company for condition in run.plan.conditions] == [2]
+
+
+def test_asking_works_inside_a_running_loop(tmp_path: Path) -> None:
+    async def notebook() -> Run:
+        return temp0.ask("fake:", prompts="x", n=2, store=str(tmp_path / "runs.db"))
+
+    assert len(asyncio.run(notebook()).attempts) >= 4
+    assert (tmp_path / "runs.db").exists()
+
+
+def test_what_is_asked_for_is_named_ask() -> None:
+    assert temp0.ask.__name__ == "ask"

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from difflib import get_close_matches
 from importlib import import_module
+from io import TextIOWrapper
 from typing import NoReturn
 
 import click
 
 from temp0 import __version__
+from temp0.cli import options
 from temp0.errors import Temp0Error
 
 INTERNAL_ERROR = 70
@@ -43,6 +46,16 @@ class Verbs(click.Group):
         command: click.Command = getattr(import_module(f"temp0.cli.{cmd_name}"), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb, or say which one may have been meant."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            close = get_close_matches(args[0], VERBS, n=1)
+            meant = f" Did you mean {close[0]}?" if close else f" There are: {', '.join(VERBS)}."
+            raise click.UsageError(f"No such verb {args[0]!r}.{meant}", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs without importing any of them."""
         with formatter.section("Verbs"):
@@ -70,6 +83,9 @@ def temp0() -> None:
 def main() -> NoReturn:
     """Run the command line and end the process with the exit code that docs and help promise."""
     code = INTERNAL_ERROR
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = _run()
     except Exception as error:  # noqa: BLE001 - the outermost door: a traceback must never look like a verdict
@@ -82,6 +98,9 @@ def main() -> NoReturn:
 def _run() -> int:
     try:
         code = temp0.main(standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return error.exit_code
     except click.ClickException as error:
         return _failed(error.exit_code, error.format_message(), error)
     except Temp0Error as error:
@@ -89,7 +108,8 @@ def _run() -> int:
     except (KeyboardInterrupt, click.Abort):
         return _failed(INTERRUPTED, "interrupted")
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return 0
     return code if isinstance(code, int) else 0
 
@@ -97,7 +117,7 @@ def _run() -> int:
 def _failed(exit_code: int, message: str, error: Exception | None = None) -> int:
     if isinstance(error, click.UsageError) and error.ctx is not None:
         message += f"\nSee `{error.ctx.command_path} --help`."
-    click.echo(f"temp0: {message}", err=True)
+    click.echo(f"temp0: {options.plain(message)}", err=True)
     if "--json" in sys.argv:
         from temp0.workflow.showing import failure_text
 

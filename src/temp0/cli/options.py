@@ -38,6 +38,13 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         return tuple(dict.fromkeys(int(part) for part in parts))
 
 
+def plain(text: str) -> str:
+    """A message for a terminal: characters that could command it are written as escapes; line ends stay."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(one if one == "\n" or one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
 def show_analysis(analysis: Analysis, as_json: bool) -> int:
     """Print an analysis as JSON or for a terminal, and give its exit code."""
     from temp0.workflow.showing import shown, terminal, terminal_text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +109,7 @@ PLAN_OPTIONS = (
     show_default=True,
     help="Seconds until an attempt counts as failed.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Orders the blocks.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Orders the blocks.")
 @click.option(
     "--max-requests", type=click.IntRange(min=1), help="Never send more requests than this, fillers included."
 )
@@ -127,11 +129,11 @@ def probe(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
     \b
     Exit codes: 0 agreed, 1 diverged, 2 usage, 3 no completion counted, 4 undecided.
     """
+    if given["dry_run"]:
+        return _dry_run(_plan(given), as_json)
     from temp0.workflow.keeping import open_store
     from temp0.workflow.showing import check_writable
 
-    if given["dry_run"]:
-        return _dry_run(_plan(given), as_json)
     if given["html"]:
         check_writable(given["html"])
     with open_store(given["store"]) as store:
@@ -141,39 +143,48 @@ def probe(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
 
 def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
     """One sitting, with its cost said first and its progress shown."""
-    import asyncio
-
     from rich.console import Console
 
     from temp0.cli.progress import progress
     from temp0.workflow.costing import announcement
     from temp0.workflow.probing import probe as probing
 
-    resume = _resumed(ctx, given, store) if given["resume"] else None
+    resume = _resumed(ctx, given, store) if given["resume"] is not None else None
     plan = resume.plan if resume else _plan(given)
     _check_limit(plan, resume, given["max_requests"])
     console = Console(stderr=True, highlight=False)
     with progress(console) as shown:
 
         def start(run: Run, blocks: Sequence[Block]) -> None:
-            console.print(f"run {run.id} of {run.address.model} at {run.address.url}", markup=False, soft_wrap=True)
+            console.print(options.plain(_introduction(run)), markup=False, soft_wrap=True)
             for line in announcement(run.plan, blocks):
                 console.print(line, markup=False, soft_wrap=True)
             shown.begin(sum(block.size for block in blocks))
 
         if resume is None and given["url"] is None:
             console.print("starting the built-in engine ...")
-        return asyncio.run(
-            probing(
-                plan,
-                _where(given, resume),
-                store=store,
-                resume=resume,
-                max_requests=given["max_requests"],
-                on_start=start,
-                on_attempt=shown.attempt,
-            )
+        sitting = probing(
+            plan,
+            _where(given, resume),
+            store=store,
+            resume=resume,
+            max_requests=given["max_requests"],
+            on_start=start,
+            on_attempt=shown.attempt,
         )
+        return asyncio.run(_ended_by_sigterm(sitting))
+
+
+async def _ended_by_sigterm(sitting: Coroutine[Any, Any, Sitting]) -> Sitting:
+    """Take SIGTERM, which CI and `timeout` send, as Ctrl-C: keep all there is and report on it."""
+    task = asyncio.current_task()
+    if task is not None and hasattr(signal, "SIGTERM"):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await sitting
+
+
+def _introduction(run: Run) -> str:
+    return f"run {run.id} of {run.address.model} at {run.address.url}"
 
 
 def _end(sitting: Sitting, as_json: bool, page: Path | None) -> int:

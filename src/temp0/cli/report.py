@@ -33,6 +33,8 @@ def report(run: str, kind: Form, output: Path | None, store: Path | None, as_jso
 
     analysis = judged(run, store)
     path = output or Path(f"temp0-report-{analysis.run}.{kind}")
+    if str(path) == "-" and as_json and kind == "html":
+        raise click.UsageError("--json says where the page was written; with -o - the page itself is printed")
     if str(path) == "-":
         click.echo(shown(analysis, kind), nl=False)
         return 0

@@ -27,7 +27,7 @@ def runs(store: Path | None, as_json: bool) -> int:
         document = {"schema": "temp0/runs", "version": 1, "exit_code": 0, "runs": [asdict(one) for one in summaries]}
         click.echo(json.dumps(document, allow_nan=False, indent=2))
     elif not summaries:
-        click.echo("No run is stored yet. `temp0 probe` makes one.")
+        click.echo(f"No run is stored in {store or 'the user data folder'}. `temp0 probe` makes one.")
     else:
         _print_table(summaries)
     return 0
@@ -38,11 +38,16 @@ def _print_table(summaries: tuple[RunSummary, ...]) -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
+    fixed = [Column(name, no_wrap=True) for name in ("run", "created (UTC)")]
+    counts = [Column(name, no_wrap=True, justify="right") for name in ("asked", "failed")]
     table = Table(
-        Column("run", no_wrap=True), "created", "endpoint", "model", "completions", "failures", "finished", box=None
+        *fixed, Column("model", no_wrap=True), Column("endpoint", no_wrap=True), *counts, box=None, pad_edge=False
     )
     for one in summaries:
-        completions = f"{one.completions} of {one.planned}"
-        cells = (one.id, one.created[:19].replace("T", " "), one.url, one.model, completions, str(one.failures))
-        table.add_row(*(Text(cell) for cell in cells), "yes" if one.finished else "no")
+        created = one.created[:16].replace("T", " ")
+        asked = f"{one.completions}/{one.planned}{'' if one.finished else ' …'}"
+        cells = (one.id, created, one.model, one.url, asked, str(one.failures or ""))
+        table.add_row(*(Text(options.plain(cell)) for cell in cells))
     Console(highlight=False).print(table)
+    if not all(one.finished for one in summaries):
+        click.echo("… is not finished: temp0 probe --resume RUN goes on.")

@@ -21,11 +21,15 @@ _CONTEXT = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limb:
-    """A branch as shown: `spans` are its text with the differing words marked, `folded` the forks it hides."""
+    """A branch as shown: `spans` are its text with the differing words marked, `folded` the forks it hides.
+
+    `repeated` says how many characters at the end of its first span the words of the next fork repeat.
+    """
 
     count: int
     sha256: tuple[str, ...]
     spans: tuple[Span, ...]
+    repeated: int
     finishes: tuple[Finish, ...]
     is_end: bool
     fork: Outline | None
@@ -106,10 +110,12 @@ def _limb(branch: Branch, spans: tuple[Span, ...], before: str, opened: set[int]
     is_opened = branch.fork is not None and id(branch.fork) in opened
     below = branch.fork if is_opened else None
     fork = _drawn(below, (before + branch.text[-_CONTEXT:])[-_CONTEXT:], opened) if below else None
+    kept, repeated = _without_end(spans, fork.lead) if fork else (spans, 0)
     return Limb(
         count=branch.count,
         sha256=branch.sha256,
-        spans=_without_end(spans, fork.lead) if fork else spans,
+        spans=kept,
+        repeated=repeated,
         finishes=branch.finishes,
         is_end=not branch.text,
         fork=fork,
@@ -117,12 +123,15 @@ def _limb(branch: Branch, spans: tuple[Span, ...], before: str, opened: set[int]
     )
 
 
-def _without_end(spans: tuple[Span, ...], length: int) -> tuple[Span, ...]:
-    """The spans without their last characters, which the next fork's words repeat; the first span stays whole."""
+def _without_end(spans: tuple[Span, ...], length: int) -> tuple[tuple[Span, ...], int]:
+    """The spans without their last characters, which the next fork's words repeat, and how many of those are left.
+
+    The first span stays whole, since it names the branch.
+    """
     kept = list(spans)
     while length and len(kept) > 1:
         last = kept.pop()
         if len(last.text) > length:
             kept.append(replace(last, text=last.text[:-length]))
         length = max(0, length - len(last.text))
-    return tuple(kept)
+    return tuple(kept), min(length, len(kept[0].text))

@@ -5,7 +5,7 @@ Every number stands beside what it counts; strangers' text is plain text made vi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -18,24 +18,26 @@ from temp0.report import figure
 from temp0.report.drawing import drawing, end
 from temp0.report.headline import answers, deeper_level
 from temp0.report.outline import fork_of_each
+from temp0.report.prose import Prose
 from temp0.report.visible import ELLIPSIS, beginning, elided
 from temp0.report.word import from_word
 
 STYLES = {Verdict.AGREED: "green", Verdict.DIVERGED: "red", Verdict.UNDECIDED: "yellow"}
+BOUND = "unlike\nmode ≤"
 _TEXTS = 15
 _COLUMNS = 3
 _SNIPPET = 240
 
 
-def panel(prompt: PromptAnalysis) -> Iterable[RenderableType]:
-    """One prompt in full."""
+def panel(prompt: PromptAnalysis, tested: Mapping[tuple[str, str], int]) -> Iterable[RenderableType]:
+    """One prompt in full; `tested` says of how many prompts each pair of conditions has a p value."""
     title = Text.assemble((beginning(prompt.id, 40), "bold"), f"  {answers(prompt)}  ")
     title.append(prompt.verdict, style=STYLES[prompt.verdict])
     yield Rule(title, align="left", style="dim", characters="─")
     yield _indented(Text(elided(prompt.text, 300), style="italic"))
     yield _indented(_conditions(prompt.conditions), above=1)
     yield from _problems(prompt.conditions)
-    yield from _comparisons(prompt.comparisons)
+    yield from _comparisons(prompt.comparisons, tested)
     if told := deeper_level(prompt):
         yield _indented(Text(told))
     if prompt.tree and prompt.tree.fork:
@@ -60,17 +62,19 @@ def _indented(shown: RenderableType, *, above: int = 0) -> Padding:
 
 
 def _conditions(conditions: Sequence[ConditionAnalysis]) -> Table:
-    headings = ("condition", "company", "counted", "texts", "equal pairs, 95 %", "unlike mode ≤", "verdict")
-    table = plain_table(*headings, right=("texts", "unlike mode ≤"), gap=1)
-    table.columns[-1].no_wrap = True
+    headings = ("condition", "company", "counted", "blocks", "texts", "equal pairs", BOUND, "verdict")
+    table = plain_table(*headings, right=("blocks", "texts", BOUND), gap=1)
+    for column in table.columns[2:]:
+        column.no_wrap = True
     for one in conditions:
         table.add_row(
             Text(one.name),
             figure.company(one.company) if one.attempts else figure.UNKNOWN,
             f"{one.completions}/{one.attempts}",
+            str(one.agreement.n) if one.agreement else figure.UNKNOWN,
             str(one.distinct.text),
-            figure.interval(one.agreement),
-            figure.percent(one.variant_rate_upper),
+            Prose(figure.interval(one.agreement)),
+            Prose(figure.percent(one.variant_rate_upper)),
             Text(one.verdict, style=STYLES[one.verdict]),
         )
     return table
@@ -84,11 +88,11 @@ def _problems(conditions: Sequence[ConditionAnalysis]) -> Iterable[RenderableTyp
                 yield _indented(Text(f"{one.name}: {tally.count} {what}, {beginning(tally.reason, 60)}{said}"))
 
 
-def _comparisons(comparisons: Sequence[Comparison]) -> Iterable[RenderableType]:
+def _comparisons(comparisons: Sequence[Comparison], tested: Mapping[tuple[str, str], int]) -> Iterable[RenderableType]:
     for pair in comparisons:
-        text = Text(f"{pair.a} against {pair.b}: ")
+        text = Prose(f"{pair.a} against {pair.b}: ")
         text.append(pair.verdict, style=STYLES[pair.verdict])
-        text.append(f", {figure.p_values(pair.p, pair.p_adjusted)}")
+        text.append(f", {figure.p_values(pair, tested.get((pair.a, pair.b), 0))}")
         yield _indented(text)
 
 

@@ -195,13 +195,19 @@ def _others(shown: Outline) -> Row:
 
 
 def _passed(limb: Limb) -> tuple[Piece, ...]:
-    """A branch further left in short: the word at its fork, and the beginning and end of what follows."""
-    rest = "".join(span.text for span in limb.spans[1:])
+    """A branch further left in short: the word at its fork, and the beginning and end of what follows.
+
+    What the words of the next fork repeat is left to them.
+    """
+    first, *others = limb.spans
+    rest = "".join(span.text for span in others)
     if len(rest) > _PASSED:
         rest = f"{visible(rest[: _PASSED // 2])} {ELLIPSIS} {visible(rest[-_PASSED // 2 :])}"
     else:
         rest = visible(rest)
-    return Piece(text=beginning(limb.spans[0].text, _PASSED), mark="turn"), Piece(text=rest, mark="passed")
+    turn = beginning(first.text[: len(first.text) - limb.repeated], _PASSED)
+    pieces = Piece(text=turn, mark="turn"), Piece(text=rest, mark="passed")
+    return tuple(piece for piece in pieces if piece.text)
 
 
 def _own(limb: Limb) -> Iterator[Piece]:

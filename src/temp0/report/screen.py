@@ -15,27 +15,39 @@ from rich.text import Text
 
 from temp0.core.analysis import Analysis, PromptAnalysis, Verdict
 from temp0.report import figure
-from temp0.report.headline import again, completions, headline, limits, listed, total_agreement, why
-from temp0.report.panel import STYLES, panel, plain_table
+from temp0.report.closing import advice, again, limits
+from temp0.report.explanation import why
+from temp0.report.headline import completions, headline, listed, tested_pairs, total_agreement, who
+from temp0.report.legend import bound_legend, company_legend
+from temp0.report.panel import BOUND, STYLES, panel, plain_table
+from temp0.report.prose import Command, Prose
+from temp0.report.unanswered import is_answered, unanswered
 from temp0.report.visible import ELLIPSIS, beginning, visible
 
 _DETAILED = 8
 _LINES = 40
 
 
-def terminal(analysis: Analysis, *, detailed: int = _DETAILED) -> RenderableType:
-    """The analysis as a rich renderable; at most `detailed` prompts in full, the others one line each."""
-    shown, brief = _split(analysis.prompts, detailed)
+def terminal(analysis: Analysis, *, detailed: int = _DETAILED, store: str | None = None) -> RenderableType:
+    """The analysis as a rich renderable; at most `detailed` prompts in full, the others one line each.
+
+    `store` is the path of the store that keeps the run, where the commands shown must name it.
+    """
+    answered = [prompt for prompt in analysis.prompts if is_answered(prompt)]
+    shown, brief = _split(answered, detailed)
+    tested = tested_pairs(answered)
     parts: list[RenderableType] = [_verdict(analysis), *_causes(analysis)]
     for prompt in shown:
-        parts += ["", *panel(prompt)]
+        parts += ["", *panel(prompt, tested)]
     if brief:
         parts += ["", _brief(brief)]
-    parts += ["", *_closing(analysis)]
+    parts += [*_unanswered(analysis.prompts), *_closing(analysis, store)]
     return Group(*parts)
 
 
-def terminal_text(analysis: Analysis, *, width: int, color: bool = False, detailed: int = _DETAILED) -> str:
+def terminal_text(
+    analysis: Analysis, *, width: int, color: bool = False, detailed: int = _DETAILED, store: str | None = None
+) -> str:
     """The same as text `width` columns wide, whatever the environment says; with `color`, ANSI escapes of ours."""
     console = Console(
         file=io.StringIO(),
@@ -47,7 +59,7 @@ def terminal_text(analysis: Analysis, *, width: int, color: bool = False, detail
         _environ={},
     )
     with console.capture() as capture:
-        console.print(terminal(analysis, detailed=detailed))
+        console.print(terminal(analysis, detailed=detailed, store=store))
     return "".join(f"{line.rstrip()}\n" for line in capture.get().split("\n")[:-1])
 
 
@@ -68,44 +80,41 @@ def _verdict(analysis: Analysis) -> RenderableType:
     line = Text(f" {analysis.verdict.upper()} ", style=f"bold reverse {style}")
     line.append(f" {told.sentence}", style="bold not reverse default")
     address = analysis.address
-    asked = Text(f"{visible(address.model)} at {visible(address.url)} ({address.api}), ", style="dim")
+    asked = Prose(f"{visible(address.model)} at {visible(address.url)} ({address.api}), ", style="dim")
     asked.append(
         f"{figure.some(analysis.requests, 'request')}, {visible(figure.moment(analysis.created))}, seed {analysis.seed}"
     )
     if total := total_agreement(analysis):
         asked.append(f"; {total}")
-    return Group(line, *(Text(sentence) for sentence in told.reach), asked)
+    return Group(line, *(Prose(sentence) for sentence in told.reach), asked)
 
 
 def _causes(analysis: Analysis) -> Iterable[RenderableType]:
-    heading, nothing = why(analysis)
+    told = why(analysis)
     if not analysis.causes and analysis.verdict is not Verdict.DIVERGED:
         return
-    yield Text(f"\n{heading}", style="bold")
-    if nothing:
-        yield Padding(Text(nothing), (0, 0, 0, 2))
+    yield Text(f"\n{told.heading}", style="bold")
+    for sentence in told.sentences:
+        yield _indented(Prose(sentence))
     for cause in analysis.causes:
         text = Text(f"{cause.cause} ({cause.certainty})", style="bold")
         text.append(f"  {listed(cause.prompts)}\n" if cause.prompts else "\n", style="not bold dim")
         text.append(f"{visible(cause.evidence)}\n", style="not bold")
         text.append(f"To do: {visible(cause.remedy)}", style="not bold")
-        yield Padding(text, (0, 0, 0, 2))
+        yield _indented(text)
 
 
 def _brief(prompts: Sequence[PromptAnalysis]) -> RenderableType:
     order = [Verdict.DIVERGED, Verdict.UNDECIDED, Verdict.AGREED]
     ordered = sorted(prompts, key=lambda prompt: order.index(prompt.verdict))
-    table = plain_table(
-        "prompt", "verdict", "texts", "completions", "unlike the mode at most", right=("texts", "completions")
-    )
+    table = plain_table("prompt", "verdict", "texts", "completions", BOUND, right=("texts", "completions", BOUND))
     for prompt in ordered[:_LINES]:
-        bounds = [one.variant_rate_upper for one in prompt.conditions if one.variant_rate_upper is not None]
         table.add_row(
             Text(beginning(prompt.id, 30)),
             Text(prompt.verdict, style=STYLES[prompt.verdict]),
             str(prompt.distinct.text),
             str(completions(prompt)),
-            figure.percent(max(bounds, default=None)),
+            Prose(figure.percent(_weakest_bound(prompt))),
         )
     left_out = ordered[_LINES:]
     if not left_out:
@@ -115,13 +124,45 @@ def _brief(prompts: Sequence[PromptAnalysis]) -> RenderableType:
     return Group(table, Text(f"{ELLIPSIS} and {figure.some(len(left_out), 'more prompt')}: {counted}", style="dim"))
 
 
-def _closing(analysis: Analysis) -> Iterable[RenderableType]:
-    told = limits(analysis)
-    if told:
-        yield Text("What this cannot tell", style="bold")
-        for sentence in told:
-            yield Padding(Text(sentence), (0, 0, 0, 2))
-        yield ""
-    yield Text("See it again", style="bold")
-    for command, what in again(analysis):
-        yield Padding(Text.assemble(command, (f"   {what}", "dim")), (0, 0, 0, 2))
+def _weakest_bound(prompt: PromptAnalysis) -> float | None:
+    """The weakest bound of a prompt's conditions; `None` where any of them has none."""
+    bounds = [one.variant_rate_upper for one in prompt.conditions]
+    known = [bound for bound in bounds if bound is not None]
+    return max(known) if known and len(known) == len(bounds) else None
+
+
+def _unanswered(prompts: Sequence[PromptAnalysis]) -> Iterable[RenderableType]:
+    groups = unanswered(prompts)
+    if groups:
+        yield Text("\nNo completion counted", style="bold")
+    for group in groups:
+        text = Text(who(group.ids), style="bold")
+        yield _indented(text.append(f": {'; '.join(group.problems)}", style="not bold"))
+
+
+def _closing(analysis: Analysis, store: str | None) -> Iterable[RenderableType]:
+    if any(map(is_answered, analysis.prompts)):
+        yield from _section("How to read this", _legend(analysis))
+    yield from _section("What this cannot tell", limits(analysis))
+    yield from _section("See it again", [told] if (told := advice(analysis)) else [], always=True)
+    for command, what in again(analysis, store=store):
+        yield _indented(Command(command, what))
+
+
+def _legend(analysis: Analysis) -> Iterable[str]:
+    yield f"{' '.join(BOUND.split())}: {bound_legend()}."
+    if entry := company_legend(analysis):
+        yield f"{entry[0]}: {entry[1]}."
+
+
+def _section(heading: str, sentences: Iterable[str], *, always: bool = False) -> Iterable[RenderableType]:
+    """A heading with its sentences; nothing where there are none, but with `always`."""
+    told = list(sentences)
+    if told or always:
+        yield Text(f"\n{heading}", style="bold")
+    for sentence in told:
+        yield _indented(Prose(sentence))
+
+
+def _indented(shown: RenderableType) -> Padding:
+    return Padding(shown, (0, 0, 0, 2))
