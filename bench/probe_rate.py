@@ -21,7 +21,7 @@ from temp0.workflow import planning
 from temp0.workflow.planning import Wish
 from temp0.workflow.probing import Where, probe
 
-Client = Callable[[str, int, int], Awaitable[int]]
+Client = Callable[[str, int, int], Awaitable[float]]
 
 
 @contextmanager
@@ -34,16 +34,17 @@ def waiting_server(wait_s: float) -> Iterator[str]:
         server.stdin.close()
 
 
-async def in_flight(send: Callable[[], Awaitable[object]], requests: int, at_once: int) -> int:
-    """Send so many requests, so many at once, from workers that take the next as soon as one is answered."""
+async def in_flight(send: Callable[[], Awaitable[object]], requests: int, at_once: int) -> float:
+    """Requests a second of so many, so many at once, from workers that take the next as soon as one is answered."""
     left = iter(range(requests))
 
     async def work() -> None:
         for _ in left:
             await send()
 
+    started = time.perf_counter()
     await asyncio.gather(*(work() for _ in range(at_once)))
-    return requests
+    return requests / (time.perf_counter() - started)
 
 
 SHARE = {"httpx": 8}  # it is so much slower that it gets a smaller part of the work
@@ -51,7 +52,7 @@ SHARE = {"httpx": 8}  # it is so much slower that it gets a smaller part of the 
 BODY = {"model": "bench", "messages": [{"role": "user", "content": "Say hi."}], "max_tokens": 160, "temperature": 0}
 
 
-async def bare_aiohttp(url: str, requests: int, at_once: int) -> int:
+async def bare_aiohttp(url: str, requests: int, at_once: int) -> float:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
         async def send() -> None:
@@ -61,7 +62,7 @@ async def bare_aiohttp(url: str, requests: int, at_once: int) -> int:
         return await in_flight(send, requests, at_once)
 
 
-async def bare_httpx(url: str, requests: int, at_once: int) -> int:
+async def bare_httpx(url: str, requests: int, at_once: int) -> float:
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     async with httpx.AsyncClient(limits=limits, timeout=60, trust_env=False) as client:
 
@@ -71,19 +72,14 @@ async def bare_httpx(url: str, requests: int, at_once: int) -> int:
         return await in_flight(send, requests, at_once)
 
 
-async def temp0_probe(url: str, requests: int, at_once: int) -> int:
-    """As many judged requests as fit, fillers counted, everything recorded in a store on disk."""
+async def temp0_probe(url: str, requests: int, at_once: int) -> float:
+    """Fillers counted, everything recorded in a store on disk, from the first request sent to the last answer."""
     prompts = planning.text_prompts(["Say hi."], Wish(n=max(1, requests // 2)))
     plan = planning.plan(prompts, planning.conditions(company=(at_once,)))
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "runs.db") as store:
         sitting = await probe(plan, Where(url=url, model="bench"), store=store)
-    return len(sitting.run.attempts)
-
-
-async def rate(client: Client, url: str, requests: int, at_once: int) -> float:
-    started = time.perf_counter()
-    sent = await client(url, requests, at_once)
-    return sent / (time.perf_counter() - started)
+    attempts = sitting.run.attempts
+    return len(attempts) / (max(one.ended_s for one in attempts) - min(one.started_s for one in attempts))
 
 
 async def rates(wait_s: float, at_once: int, requests: int, rounds: int) -> dict[str, list[float]]:
@@ -91,10 +87,10 @@ async def rates(wait_s: float, at_once: int, requests: int, rounds: int) -> dict
     seen: dict[str, list[float]] = {name: [] for name in clients}
     with waiting_server(wait_s) as url:
         for client in clients.values():
-            await rate(client, url, at_once, at_once)
+            await client(url, at_once, at_once)
         for _ in range(rounds):
             for name, client in clients.items():
-                seen[name].append(await rate(client, url, requests // SHARE.get(name, 1), at_once))
+                seen[name].append(await client(url, requests // SHARE.get(name, 1), at_once))
     return seen
 
 
