@@ -184,7 +184,9 @@ def nothing() -> Analysis:
 @cache
 def lined_up() -> Analysis:
     """Each condition has its own one text; company is shown."""
-    return analyzed({"C": {ALONE: ["Awful, but not impossible."] * 4, COMPANY: ["The best way to cache."] * 16}})
+    return analyzed(
+        {"C": {replace(ALONE, n=4): ["Awful, but not impossible."] * 4, COMPANY: ["The best way to cache."] * 16}}
+    )
 
 
 @cache

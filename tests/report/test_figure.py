@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from temp0.core.analysis import Company, Estimate, Margin
+from temp0.core.analysis import Company, Comparison, Estimate, Margin, Verdict
 from temp0.report import figure, visible, word
+
+
+def blank(text: str) -> str:
+    """The text with plain blanks, for claims about its words."""
+    return text.replace(figure.UNBROKEN, " ")
 
 
 @pytest.mark.parametrize("module", [figure, visible, word])
@@ -20,7 +25,7 @@ def test_the_examples_in_the_docstrings_hold(module: object) -> None:
 @settings(max_examples=300)
 @given(st.floats(min_value=0, max_value=1, exclude_min=True, exclude_max=True))
 def test_no_share_is_rounded_to_nothing_or_to_everything(share: float) -> None:
-    shown = figure.percent(share)
+    shown = blank(figure.percent(share))
 
     assert shown not in {"0 %", "100 %", "-0 %"}
     assert not shown.startswith("100")
@@ -29,7 +34,7 @@ def test_no_share_is_rounded_to_nothing_or_to_everything(share: float) -> None:
 @settings(max_examples=200)
 @given(st.floats(min_value=0.001, max_value=0.999))
 def test_a_percentage_is_near_its_share(share: float) -> None:
-    assert float(figure.percent(share).removesuffix(" %")) == pytest.approx(100 * share, abs=0.051)
+    assert float(blank(figure.percent(share)).removesuffix(" %")) == pytest.approx(100 * share, abs=0.051)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +53,7 @@ def test_a_percentage_is_near_its_share(share: float) -> None:
     ],
 )
 def test_percentages_read_so(share: float | None, shown: str) -> None:
-    assert figure.percent(share) == shown
+    assert blank(figure.percent(share)) == shown
 
 
 @pytest.mark.parametrize(
@@ -56,12 +61,12 @@ def test_percentages_read_so(share: float | None, shown: str) -> None:
     [
         (Estimate(value=1, low=0.819, high=1, n=30, sides=1), "100 % (≥ 81.9)"),
         (Estimate(value=0.605, low=0.385, high=0.9, n=3, sides=2), "60.5 % (38.5\N{EN DASH}90)"),
-        (Estimate(value=0.5, low=None, high=None, n=1, sides=2), "50 % (no interval)"),
+        (Estimate(value=0.5, low=None, high=None, n=1, sides=2), "50 % (1 block)"),
         (None, figure.UNKNOWN),
     ],
 )
 def test_an_interval_stands_beside_its_value(estimate: Estimate | None, shown: str) -> None:
-    assert figure.interval(estimate) == shown
+    assert blank(figure.interval(estimate)) == shown
 
 
 @pytest.mark.parametrize(
@@ -87,7 +92,30 @@ def test_company_reached_stands_beside_what_was_asked(asked, reached, measured_b
     [(1.0, "p = 1"), (0.0404, "p = 0.040"), (0.0006, "p = 0.0006"), (1.3e-9, "p = 1.3e-09"), (None, "p unknown")],
 )
 def test_a_p_value_is_never_rounded_to_nothing(p: float | None, shown: str) -> None:
-    assert figure.probability(p) == shown
+    assert blank(figure.probability(p)) == shown
+
+
+@pytest.mark.parametrize(
+    ("p", "adjusted", "tested", "shown"),
+    [
+        (1 / 15, 1 / 3, 5, "p = 0.067; 0.333 adjusted for 5 prompts"),
+        (0.04, 0.04, 5, "p = 0.040; 0.040 adjusted for 5 prompts"),
+        (1 / 15, 1 / 15, 1, "p = 0.067"),
+        (1.0, 1.0, 5, "p = 1"),
+        (None, None, 0, "p unknown"),
+    ],
+)
+def test_an_adjusted_p_says_for_what(p: float | None, adjusted: float | None, tested: int, shown: str) -> None:
+    pair = Comparison(a="alone", b="company 8", verdict=Verdict.DIVERGED, p=p, p_adjusted=adjusted)
+
+    assert blank(figure.p_values(pair, tested)) == shown
+
+
+def test_no_figure_can_break_before_its_sign() -> None:
+    estimate = Estimate(value=0.605, low=0.385, high=0.9, n=3, sides=2)
+
+    for shown in (figure.percent(0.5), figure.percent(1e-12), figure.interval(estimate), figure.probability(0.04)):
+        assert not any(part in shown for part in (" %", " =", "= ", "< "))
 
 
 def test_an_unknown_margin_says_why() -> None:

@@ -7,13 +7,14 @@ from dataclasses import replace
 import analysis_samples as samples
 import pytest
 
-from temp0.core.analysis import Analysis, Cause, Distinct
-from temp0.report.headline import again, deeper_level, headline, limits, listed, why
+from temp0.core.analysis import Analysis, Distinct
+from temp0.report.figure import UNBROKEN
+from temp0.report.headline import deeper_level, headline, listed
 
 
 def told(analysis: Analysis) -> str:
     found = headline(analysis)
-    return " ".join([found.sentence, *found.reach])
+    return " ".join([found.sentence, *found.reach]).replace(UNBROKEN, " ")
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,7 @@ def told(analysis: Analysis) -> str:
                 "Asked one at a time, steps already got more than one answer.",
             ],
         ),
+        (samples.lined_up, ["Asked one at a time, it gave one text; in company another."]),
         (samples.agreed, ["Both prompts gave one answer each (alone).", "another answer in up to 9.5 % of blocks"]),
         (
             samples.undecided,
@@ -46,7 +48,7 @@ def told(analysis: Analysis) -> str:
         ),
         (
             samples.nothing,
-            ["Nothing was measured: no completion counted.", "10 times HTTP 401", "The first said: the server said"],
+            ["Nothing was measured: no completion counted.", "10 times http-401", "The first said: the server said"],
         ),
         (samples.many, ["10 of 1,000 prompts each got more than one answer.", "990 prompts gave one answer each"]),
     ],
@@ -63,10 +65,31 @@ def test_an_agreed_run_never_claims_more_than_its_bound() -> None:
     assert "up to 63.2 % of blocks could have gone unseen" in text
 
 
-def test_the_weakest_bound_is_the_one_that_is_told() -> None:
-    uneven = samples.analyzed({"A": {samples.ALONE: ["one"] * 30}, "B": {samples.ALONE: ["two"] * 10}})
+def test_the_weakest_bound_is_told_with_its_own_condition_and_blocks() -> None:
+    uneven = samples.analyzed({"A": {samples.ALONE: ["one"] * 30, samples.COMPANY: ["one"] * 16}})
 
-    assert "with as few as 10 blocks per condition, another answer in up to 25.9 %" in told(uneven)
+    assert "under “company 8”, with 2 blocks, another answer in up to 77.6 % of blocks" in told(uneven)
+    assert "no bound" not in told(uneven)
+
+
+def test_one_block_is_said_to_have_no_bound() -> None:
+    answers = {samples.ALONE: ["one"] * 6, samples.COMPANY: ["one"] * 8}
+    both = samples.analyzed({"A": answers})
+    one = samples.analyzed({"A": answers, "B": {samples.ALONE: ["two"] * 6, samples.COMPANY: ["two"] * 9}})
+
+    assert "under “alone”, with 6 blocks, another answer in up to 39.3 % of blocks" in told(both)
+    assert "“company 8” ran as one block: no bound." in told(both)
+    assert "“company 8” ran as one block (A): no bound." in told(one)
+
+
+@pytest.mark.parametrize(
+    ("parted", "of", "subject"),
+    [(1, 2, "1 of 2 prompts got"), (2, 2, "Both prompts got"), (5, 5, "All 5 prompts got"), (2, 5, "2 of 5 prompts")],
+)
+def test_prompts_are_counted_as_a_person_would(parted: int, of: int, subject: str) -> None:
+    answers = {f"p{place}": {samples.ALONE: ["one", "two" if place < parted else "one"]} for place in range(of)}
+
+    assert headline(samples.analyzed(answers)).sentence.startswith(subject)
 
 
 def test_few_completions_and_empty_ones_are_undecided_for_their_own_reasons() -> None:
@@ -77,28 +100,8 @@ def test_few_completions_and_empty_ones_are_undecided_for_their_own_reasons() ->
     assert "every completion was empty (A)" in told(empty)
 
 
-def test_an_unfinished_run_says_so_and_how_to_finish_it() -> None:
-    cut_short = replace(samples.agreed(), finished=False)
-
-    assert "not finished" in told(cut_short)
-    assert again(cut_short)[0][0] == "temp0 probe --resume 01k4x9w2vq"
-    assert [command.split()[1] for command, _ in again(samples.agreed())] == ["show", "report"]
-
-
-def test_notes_do_not_explain_a_difference() -> None:
-    note = Cause(cause="finish", certainty="found", evidence="", remedy="", prompts=())
-
-    assert why(replace(samples.ended(), causes=(note,))) == ("Why", "No cause of the difference was found in this run.")
-    assert why(samples.five_prompts()) == ("Why", None)
-    assert why(replace(samples.agreed(), causes=(note,))) == ("What to know", None)
-    assert why(samples.agreed()) == ("What to know", "There is no difference to explain.")
-
-
-def test_what_cannot_be_told_follows_from_what_was_asked() -> None:
-    assert any("strangers" in sentence for sentence in limits(samples.agreed()))
-    assert any("bounded, never proved" in sentence for sentence in limits(samples.agreed()))
-    assert not any("bounded" in sentence for sentence in limits(samples.ended()))
-    assert not any("strangers" in sentence for sentence in limits(samples.one_block()))
+def test_an_unfinished_run_says_so() -> None:
+    assert "not finished" in told(replace(samples.agreed(), finished=False))
 
 
 def test_many_names_are_cut_and_counted() -> None:

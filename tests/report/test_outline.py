@@ -93,6 +93,31 @@ def test_a_word_is_not_shown_twice_where_a_fork_splits_it() -> None:
     assert "depends on the load of the server, which no client controls." in texts
 
 
+def test_the_start_of_a_word_that_forks_again_is_shown_once() -> None:
+    answers = ["Thin ice"] * 2 + ["That one", "This one", "Torn paper"]
+    drawn = drawn_of(samples.analyzed({"A": {samples.ALONE: answers}}).prompts[0])
+
+    assert sorted("".join(piece.text for piece in row.pieces) for row in drawn.rows) == sorted(set(answers))
+
+
+WORDS = st.lists(st.text("ab .—", max_size=6), min_size=2, max_size=12, unique=True)
+
+
+@settings(max_examples=60)
+@given(WORDS)
+def test_each_row_reads_as_its_text_does(answers: list[str]) -> None:
+    prompt = samples.analyzed({"A": {samples.ALONE: answers}}).prompts[0]
+    drawn = drawn_of(prompt)
+    text_of = {text.sha256: text.text for text in prompt.texts}
+
+    for row in drawn.rows:
+        if len(row.sha256) == 1 and not row.folded:
+            shown = "".join(piece.text for piece in row.pieces).replace("␣", " ")
+            text = text_of[row.sha256[0]]
+            assert text.endswith(shown)
+            assert len(shown) >= len(text) - drawn.joints[0].char
+
+
 def drawn_of(prompt: PromptAnalysis) -> Picture:
     drawn = picture(prompt)
     assert drawn is not None

@@ -16,8 +16,8 @@ from temp0.report import html
 
 VOID = {"meta", "br", "line", "path"}
 NAMES = """
-html head meta title style body header main footer section p b span bdi h1 h2 h3 ul ol li dl div dt dd time code table
-caption thead tbody tr th td a i blockquote figure figcaption svg desc path line text mark u details summary pre
+html head meta title style body br header main footer section p b span bdi h1 h2 h3 ul ol li dl div dt dd time code
+table caption thead tbody tr th td a i blockquote figure figcaption svg desc path line text mark u details summary pre
 """
 ALLOWED = set(NAMES.split())
 CHROMIUM = next(
@@ -153,6 +153,18 @@ def test_the_differing_words_are_marked() -> None:
     assert "<mark>token</mark>" in page
     assert "<mark>nobody</mark>" in page
     assert "<mark>␣—</mark>" in page
+
+
+def test_what_needs_explaining_is_explained() -> None:
+    text = " ".join(read(samples.five_prompts).text.replace("\u00a0", " ").split())
+
+    assert "Blocks unlike the mode, at most: at most this share of blocks holds a text unlike the commonest" in text
+    assert (
+        "TARr@20: the share of prompts whose completions under a condition, at least 20 of them, are all one text"
+        in text
+    )
+    assert "8 (7.9 seen): 8 requests in flight were asked for; the server itself counted 7.9 running" in text
+    assert "p = 0.012; 0.040 adjusted for 5 prompts" in text
 
 
 def test_a_long_text_is_elided_with_a_note() -> None:

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from temp0.report import terminal, terminal_text
+from temp0.report.figure import UNKNOWN
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -54,11 +55,42 @@ def test_the_verdict_comes_first() -> None:
     assert plain(samples.agreed).startswith(" AGREED  Both prompts")
 
 
-def test_conditions_stand_in_one_line_each() -> None:
+def test_conditions_stand_in_one_line_each_with_their_blocks() -> None:
     text = plain(samples.five_prompts)
 
-    assert re.search(r"alone +alone +20/20 +1 100 % \(≥ 74.1\) +13.9 % agreed", text)
-    assert re.search(r"company 8 8 \(7.9 seen\) 20/20 +2 60.5 % \(.*\) +98.3 % diverged", text)
+    assert re.search(r"alone +alone +20/20 +20 +1 100 % \(≥ 74.1\) +13.9 % agreed", text)
+    assert re.search(r"company 8 8 \(7.9 seen\) 20/20 +3 +2 60.5 % \(.*\) +98.3 % diverged", text)
+    assert re.search(r"company 8 8 \(not shown\) 16/16 +2 +1 100 % \(≥ 5\) +77.6 % undecided", plain(samples.undecided))
+    assert re.search(
+        rf"company 8 8 \(7.9 seen\) 8/8 +1 +2 46.4 % \(1 block\) +{UNKNOWN} diverged", plain(samples.one_block)
+    )
+
+
+@pytest.mark.parametrize("make", samples.ALL)
+def test_no_line_begins_with_a_sign_that_belongs_to_a_number(make: samples.Maker) -> None:
+    for width in (40, 60, 72, 80):
+        assert not [line for line in plain(make, width).splitlines() if line.strip().startswith("%")]
+
+
+def test_what_needs_explaining_is_explained_once() -> None:
+    text = " ".join(plain(samples.five_prompts).split())
+
+    assert text.count("unlike mode ≤: at most this share of blocks holds a text unlike the commonest") == 1
+    assert text.count("8 (7.9 seen): 8 requests in flight were asked for; the server itself counted 7.9 running.") == 1
+    assert "seen)" not in plain(samples.agreed)
+
+
+def test_an_adjusted_p_says_for_how_many_prompts() -> None:
+    assert "p = 0.012; 0.040 adjusted for 5 prompts" in plain(samples.five_prompts)
+
+
+def test_a_prompt_in_brief_has_no_bound_where_one_of_its_conditions_has_none() -> None:
+    answers = {samples.ALONE: ["one"] * 3, samples.COMPANY: ["one"] * 8}
+    bounded = {samples.ALONE: ["one"] * 3, samples.COMPANY: ["one"] * 9}
+    text = terminal_text(samples.analyzed({"A": answers, "B": bounded}), width=80, detailed=0)
+
+    assert re.search(rf"^A +agreed +1 +11 +{UNKNOWN}$", text, re.MULTILINE)
+    assert re.search(r"^B +agreed +1 +12 +77.6 %$", text, re.MULTILINE)
 
 
 def test_texts_are_listed_by_hash_count_and_fork() -> None:
@@ -88,7 +120,7 @@ def test_causes_come_with_what_to_do() -> None:
 
 
 def test_failures_are_counted_with_the_first_message() -> None:
-    assert "alone: 5 failed, HTTP 401: the server said: <b>invalid key</b>" in plain(samples.nothing)
+    assert "A and B: failed 10 times, http-401: the server said: <b>invalid key</b>" in plain(samples.nothing)
 
 
 def test_a_run_of_a_thousand_prompts_stays_short() -> None:

@@ -35,12 +35,12 @@ def percent(share: float | None) -> str:
 
 
 def interval(estimate: Estimate | None) -> str:
-    """A share with its 95 % interval: 87 % (71 to 95), or 100 % (≥ 81.9) where it is one-sided."""
+    """A share with its 95 % interval: 87 % (71 to 95), or 100 % (≥ 81.9) where it is one-sided; one block has none."""
     if estimate is None:
         return UNKNOWN
     value = percent(estimate.value)
     if estimate.low is None:
-        return f"{value} (no interval)"
+        return f"{value} (1{UNBROKEN}block)"
     low = percent(estimate.low).removesuffix(_PERCENT)
     if estimate.sides == 1 or estimate.high is None:
         return f"{value} (≥{UNBROKEN}{low})"

@@ -48,6 +48,11 @@ def completions(prompt: PromptAnalysis) -> int:
     return sum(condition.completions for condition in prompt.conditions)
 
 
+def blocks(one: ConditionAnalysis) -> int:
+    """The blocks that hold a completion of a condition; one completion stands in one block."""
+    return one.agreement.n if one.agreement else one.completions
+
+
 def deeper_level(prompt: PromptAnalysis) -> str | None:
     """Says which stricter level of equality breaks first where the text does not."""
     for level, count in (("token sequences", prompt.distinct.tokens), ("logprobs", prompt.distinct.logprobs)):
@@ -129,7 +134,8 @@ def _where(parted: Sequence[PromptAnalysis]) -> tuple[str, ...]:
         return (f"Asked one at a time, {who(forked)} already got more than one answer.",)
     if together and alone and all(one.verdict is Verdict.AGREED for one in alone):
         subject = "each of them" if parted[1:] else "it"
-        return (f"Asked one at a time, {subject} gave one text; in company it did not stay so.",)
+        then = "another" if all(one.distinct.text == 1 for one in together) else "it did not stay so"
+        return (f"Asked one at a time, {subject} gave one text; in company {then}.",)
     return ()
 
 

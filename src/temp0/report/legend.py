@@ -16,8 +16,8 @@ Entry = tuple[str, str]
 def bound_legend() -> str:
     """What the bound beside each condition bounds."""
     return (
-        "the share of blocks that hold a text unlike the commonest is at most this "
-        f"(95{figure.UNBROKEN}%, one-sided); {figure.UNKNOWN} where one block or no clear commonest leaves no bound"
+        "at most this share of blocks holds a text unlike the commonest "
+        f"(95{figure.UNBROKEN}%, one-sided; {figure.UNKNOWN} where nothing bounds it, as with one block)"
     )
 
 
@@ -43,4 +43,7 @@ def total_agreement_legend(analysis: Analysis) -> Entry | None:
     if not counts:
         return None
     n = str(counts.pop()) if len(counts) == 1 else "N"
-    return f"TARr@{n}", f"the share of prompts whose {n} completions under a condition are all the same text"
+    return (
+        f"TARr@{n}",
+        f"the share of prompts whose completions under a condition, at least {n} of them, are all one text",
+    )

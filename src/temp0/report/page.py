@@ -14,19 +14,23 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from temp0.core.analysis import Analysis, ForkTree, PromptAnalysis, Verdict
 from temp0.report import figure
+from temp0.report.closing import advice, again, limits
+from temp0.report.explanation import why
 from temp0.report.headline import (
-    again,
     answers,
+    blocks,
     completions,
     deeper_level,
     headline,
-    limits,
     listed,
+    tested_pairs,
     total_agreement,
-    why,
+    who,
 )
+from temp0.report.legend import bound_legend, company_legend, total_agreement_legend
 from temp0.report.outline import fork_of_each
 from temp0.report.picture import ROW, picture, shared
+from temp0.report.unanswered import is_answered, unanswered
 from temp0.report.visible import beginning, elided, visible
 from temp0.report.word import from_word
 
@@ -34,15 +38,18 @@ _SECTIONS = 16
 _ROWS = 500
 _TEXTS = 20
 _FILTERS: tuple[Callable[..., object], ...] = (
-    *(visible, beginning, elided, shared, answers, completions, listed, picture),
-    *(figure.percent, figure.interval, figure.probability, figure.company, figure.margin, figure.some),
+    *(visible, beginning, elided, shared, answers, completions, blocks, listed, who, picture),
+    *(figure.percent, figure.interval, figure.p_values, figure.company, figure.margin, figure.some, figure.every),
     *(figure.moment, deeper_level),
 )
 
 
-def html(analysis: Analysis) -> str:
-    """The page as text; valid UTF-8 whatever the completions hold."""
-    ordered = _ordered(analysis.prompts)
+def html(analysis: Analysis, *, store: str | None = None) -> str:
+    """The page as text; valid UTF-8 whatever the completions hold.
+
+    `store` is the path of the store that keeps the run, where the commands shown must name it.
+    """
+    ordered = _ordered([prompt for prompt in analysis.prompts if is_answered(prompt)])
     return (
         _environment()
         .get_template("page.html.jinja")
@@ -51,9 +58,13 @@ def html(analysis: Analysis) -> str:
             headline=headline(analysis),
             why=why(analysis),
             limits=limits(analysis),
-            commands=again(analysis),
+            advice=advice(analysis),
+            commands=again(analysis, store=store),
+            legend=_legend(analysis) if ordered else [],
+            tested=tested_pairs(ordered),
+            unanswered=unanswered(analysis.prompts),
             total_agreement=total_agreement(analysis),
-            conditions=list(dict.fromkeys(one.name for prompt in ordered for one in prompt.conditions)),
+            conditions=list(dict.fromkeys(one.name for prompt in analysis.prompts for one in prompt.conditions)),
             prompts=ordered,
             sections=min(_SECTIONS, len(ordered)),
             rows=_ROWS,
@@ -67,6 +78,19 @@ def _ordered(prompts: Sequence[PromptAnalysis]) -> Sequence[PromptAnalysis]:
         return prompts
     order = [Verdict.DIVERGED, Verdict.UNDECIDED, Verdict.AGREED]
     return sorted(prompts, key=lambda prompt: (order.index(prompt.verdict), -prompt.distinct.text))
+
+
+def _legend(analysis: Analysis) -> list[tuple[str, str]]:
+    entries = [
+        (
+            "Equal pairs",
+            f"the share of pairs of completions that are identical, with its 95{figure.UNBROKEN}% interval",
+        ),
+        ("Blocks unlike the mode, at most", bound_legend()),
+        company_legend(analysis),
+        total_agreement_legend(analysis),
+    ]
+    return [entry for entry in entries if entry]
 
 
 @cache

@@ -16,7 +16,7 @@ from rich.text import Text
 from temp0.core.analysis import Comparison, ConditionAnalysis, DistinctText, ForkTree, PromptAnalysis, Verdict
 from temp0.report import figure
 from temp0.report.drawing import drawing, end
-from temp0.report.headline import answers, deeper_level
+from temp0.report.headline import answers, blocks, deeper_level
 from temp0.report.outline import fork_of_each
 from temp0.report.prose import Prose
 from temp0.report.visible import ELLIPSIS, beginning, elided
@@ -71,7 +71,7 @@ def _conditions(conditions: Sequence[ConditionAnalysis]) -> Table:
             Text(one.name),
             figure.company(one.company) if one.attempts else figure.UNKNOWN,
             f"{one.completions}/{one.attempts}",
-            str(one.agreement.n) if one.agreement else figure.UNKNOWN,
+            str(blocks(one)),
             str(one.distinct.text),
             Prose(figure.interval(one.agreement)),
             Prose(figure.percent(one.variant_rate_upper)),

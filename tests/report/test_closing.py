@@ -1,0 +1,74 @@
+"""A report ends with its limits, and with commands that work and help."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import analysis_samples as samples
+import pytest
+
+from temp0.core.run import Failure
+from temp0.report import html, terminal_text
+from temp0.report.closing import advice, again, limits
+
+
+def unanswered_for(reason: str, *, finished: bool = False) -> samples.Analysis:
+    failure = Failure(reason=reason, message="")
+    return replace(samples.analyzed({"A": {samples.ALONE: [failure] * 3}}), finished=finished)
+
+
+def test_an_unfinished_run_says_how_to_finish_it() -> None:
+    assert again(replace(samples.agreed(), finished=False))[0][0] == "temp0 probe --resume 01k4x9w2vq"
+    assert [command.split()[1] for command, _ in again(samples.agreed())] == ["show", "report"]
+
+
+@pytest.mark.parametrize("reason", ["refused", "http-401", "http-403", "http-404"])
+def test_asking_on_is_not_offered_where_it_cannot_help(reason: str) -> None:
+    analysis = unanswered_for(reason)
+
+    assert not any("--resume" in command for command, _ in again(analysis))
+    assert advice(analysis) == "See to the failure, then ask again."
+
+
+def test_asking_on_is_offered_after_what_may_pass() -> None:
+    analysis = unanswered_for("timeout")
+
+    assert "--resume" in again(analysis)[0][0]
+    assert advice(analysis) is None
+
+
+def test_what_cannot_be_told_follows_from_what_was_asked() -> None:
+    assert any("strangers" in sentence for sentence in limits(samples.agreed()))
+    assert any("bounded, never proved" in sentence for sentence in limits(samples.agreed()))
+    assert not any("bounded" in sentence for sentence in limits(samples.ended()))
+    assert not any("strangers" in sentence for sentence in limits(samples.one_block()))
+    assert limits(samples.nothing()) == ()
+
+
+def test_commands_name_a_store_of_its_own_as_a_shell_reads_it() -> None:
+    commands = again(replace(samples.agreed(), finished=False), store="my runs/a.db")
+
+    assert [shlex.split(command)[-2:] for command, _ in commands] == [["--store", "my runs/a.db"]] * 3
+    assert "temp0 show 01k4x9w2vq --store &#39;my runs/a.db&#39;" in html(samples.agreed(), store="my runs/a.db")
+    assert "temp0 show 01k4x9w2vq --store 'my runs/a.db'" in terminal_text(
+        samples.agreed(), width=80, store="my runs/a.db"
+    )
+
+
+def test_a_command_too_long_for_its_line_goes_on_as_a_shell_lets_it() -> None:
+    store = "/a/path/" + "x" * 50
+    text = terminal_text(samples.agreed(), width=80, store=store)
+
+    first, second, *_ = text[text.index("temp0 report") :].split("\n")
+
+    assert first.endswith(" \\")
+    assert shlex.split(first[:-1] + second)[:7] == [
+        "temp0",
+        "report",
+        "01k4x9w2vq",
+        "-o",
+        "report.html",
+        "--store",
+        store,
+    ]
