@@ -1,6 +1,7 @@
 """Carrying out a plan: order, pool, witnesses, stopping."""
 
 import asyncio
+import time
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -62,7 +63,7 @@ def sitting(plan: Plan, endpoint: Scripted, **options: object) -> tuple[Asking, 
     asking = Asking(
         endpoint=endpoint,
         fillers=Fillers(plan.prompts, plan.seed),
-        clock=lambda: float(next(ticks)),
+        clock=lambda: next(ticks) / 1000,
         on_attempt=attempts.append,
         on_sample=samples.append,
         **options,  # type: ignore[arg-type]
@@ -129,6 +130,25 @@ def test_fillers_of_the_same_prompt_are_cut_short() -> None:
     endpoint = Scripted()
     sitting(plan_of(prompt("a", n=2), company=(4,)), endpoint)
     assert {question.max_tokens for question in endpoint.asked} == {50, SAME_MAX_TOKENS}
+
+
+def test_twins_that_end_together_are_followed_by_no_filler() -> None:
+    class Together(Scripted):
+        async def complete(self, question: Question) -> Answer:
+            self.asked.append(question)
+            await asyncio.sleep(0.3 if len(self.asked) <= 4 else 0)
+            return Answer(outcome=Completion(text="yes"))
+
+    endpoint = Together()
+    plan = plan_of(prompt("a", n=4), company=(4,))
+    attempts: list[Attempt] = []
+    loop_clock = time.perf_counter
+    asking = Asking(
+        endpoint=endpoint, fillers=Fillers(plan.prompts, 0), clock=loop_clock, on_attempt=attempts.append,
+        on_sample=lambda _sample: None,
+    )  # fmt: skip
+    asyncio.run(asking.ask(plan.blocks()))
+    assert [one.role for one in attempts] == ["judged"] * 4
 
 
 def test_orders_are_consecutive_and_name_their_predecessor() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -38,6 +39,11 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         return tuple(dict.fromkeys(int(part) for part in parts))
 
 
+def store_flag(path: Path | None) -> str:
+    """What a command needs to find the run again."""
+    return "" if path is None else f" --store {shlex.quote(str(path))}"
+
+
 def plain(text: str) -> str:
     """A message for a terminal: characters that could command it are written as escapes; line ends stay."""
     if text.replace("\n", "").isprintable():
@@ -45,16 +51,18 @@ def plain(text: str) -> str:
     return "".join(one if one == "\n" or one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
-def show_analysis(analysis: Analysis, as_json: bool) -> int:
-    """Print an analysis as JSON or for a terminal, and give its exit code."""
+def show_analysis(analysis: Analysis, as_json: bool, store: Path | None) -> int:
+    """Print an analysis as JSON or for a terminal, and give its exit code; `store` is where the user keeps the run."""
     from temp0.workflow.showing import shown, terminal, terminal_text
 
+    kept_in = None if store is None else str(store)
+    width = shutil.get_terminal_size((PIPED_WIDTH, 0)).columns
     if as_json:
         click.echo(shown(analysis, "json"), nl=False)
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        Console(highlight=False).print(terminal(analysis))
+        Console(highlight=False).print(terminal(analysis, store=kept_in))
     else:
-        click.echo(terminal_text(analysis, width=shutil.get_terminal_size((PIPED_WIDTH, 0)).columns))
+        click.echo(terminal_text(analysis, width=width, store=kept_in))
     return analysis.exit_code

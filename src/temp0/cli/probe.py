@@ -138,7 +138,7 @@ def probe(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
         check_writable(given["html"])
     with open_store(given["store"]) as store:
         sitting = _sit(ctx, given, store)
-    return _end(sitting, as_json, given["html"])
+    return _end(sitting, as_json, given["html"], given["store"])
 
 
 def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
@@ -187,7 +187,7 @@ def _introduction(run: Run) -> str:
     return f"run {run.id} of {run.address.model} at {run.address.url}"
 
 
-def _end(sitting: Sitting, as_json: bool, page: Path | None) -> int:
+def _end(sitting: Sitting, as_json: bool, page: Path | None, store: Path | None) -> int:
     """Say why the sitting ended early, if it did, then show what the run proves."""
     from dataclasses import replace
 
@@ -196,12 +196,14 @@ def _end(sitting: Sitting, as_json: bool, page: Path | None) -> int:
 
     judged = replace(analysis(sitting.run), interrupted=sitting.interrupted)
     if page:
-        write_report(judged, "html", page)
-    code = options.show_analysis(judged, as_json)
+        write_report(judged, "html", page, store=store)
+    code = options.show_analysis(judged, as_json, store)
     if sitting.stopped:
         click.echo(f"temp0: stopped early: {sitting.stopped.reason}: {sitting.stopped.message}", err=True)
     if sitting.interrupted:
-        click.echo(f"temp0: interrupted; go on with: temp0 probe --resume {judged.run}", err=True)
+        click.echo(
+            f"temp0: interrupted; go on with: temp0 probe --resume {judged.run}{options.store_flag(store)}", err=True
+        )
     return code
 
 

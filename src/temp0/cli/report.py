@@ -36,9 +36,9 @@ def report(run: str, kind: Form, output: Path | None, store: Path | None, as_jso
     if str(path) == "-" and as_json and kind == "html":
         raise click.UsageError("--json says where the page was written; with -o - the page itself is printed")
     if str(path) == "-":
-        click.echo(shown(analysis, kind), nl=False)
+        click.echo(shown(analysis, kind, store=store), nl=False)
         return 0
-    write_report(analysis, kind, path)
+    write_report(analysis, kind, path, store=store)
     if as_json:
         document = {"schema": "temp0/report", "version": 1, "exit_code": 0, "format": kind, "path": str(path)}
         click.echo(json.dumps(document, allow_nan=False))

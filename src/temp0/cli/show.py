@@ -20,4 +20,4 @@ def show(run: str, store: Path | None, as_json: bool) -> int:
     """
     from temp0.workflow.keeping import judged
 
-    return options.show_analysis(judged(run, store), as_json)
+    return options.show_analysis(judged(run, store), as_json, store)

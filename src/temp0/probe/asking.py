@@ -23,6 +23,13 @@ FATAL_STATUSES = frozenset({401, 403, 404})
 FATAL_REASONS = frozenset({REFUSED, TLS})
 """No server where one was expected, or none that can be talked to."""
 
+GRACE_S, GRACE_AFTER_S = 0.005, 0.25
+"""After an attempt of more than a quarter of a second, its place stays empty so long before a filler takes it.
+
+Twins that a server computes together end together; without this each of them but the last would be followed by a
+filler that keeps nobody company.
+"""
+
 SAMPLE_AFTER_S = (0.0, 0.05)
 SAMPLE_EVERY_S = 0.25
 
@@ -90,6 +97,11 @@ class Line:
         alone_among_fillers = self.block.condition.filler == "mixed"
         return self.sent < self.block.size and not (alone_among_fillers and self.sent > self.finished)
 
+    @property
+    def is_filling(self) -> bool:
+        """Whether every judged attempt of the block has left and some are still awaited."""
+        return self.finished < self.block.size and not self._can_judge()
+
     def finish(self, job: Job) -> None:
         """Count a judged attempt that has ended, well or not."""
         if job.role == "judged":
@@ -149,8 +161,11 @@ class Asking:
                     Failure(reason="max-requests", message=f"the limit of {self.max_requests} requests is reached")
                 )
                 return
+            began_s = self.clock()
             await self._attempt(job)
             line.finish(job)
+            if job.role == "judged" and line.is_filling and self.clock() - began_s > GRACE_AFTER_S:
+                await asyncio.sleep(GRACE_S)
 
     async def _attempt(self, job: Job) -> None:
         order = self.past.attempts + self._sent

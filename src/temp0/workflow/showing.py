@@ -15,9 +15,9 @@ __all__ = ["Form", "check_writable", "failure_text", "shown", "terminal", "termi
 Form = Literal["html", "json"]
 
 
-def shown(analysis: Analysis, form: Form) -> str:
-    """The analysis as a page, or as a JSON document that ends with its newline."""
-    return html(analysis) if form == "html" else json_text(analysis) + "\n"
+def shown(analysis: Analysis, form: Form, *, store: Path | None = None) -> str:
+    """The analysis as a page, or as a JSON document that ends with its newline; `store` is where its run is kept."""
+    return html(analysis, store=None if store is None else str(store)) if form == "html" else json_text(analysis) + "\n"
 
 
 def check_writable(path: Path) -> None:
@@ -26,9 +26,9 @@ def check_writable(path: Path) -> None:
         raise UsageError(f"cannot write {path}; name a file in a folder that exists and can be written")
 
 
-def write_report(analysis: Analysis, form: Form, path: Path) -> None:
+def write_report(analysis: Analysis, form: Form, path: Path, *, store: Path | None = None) -> None:
     """Write the analysis into a file. Raises `UsageError` where that cannot be."""
     try:
-        path.write_text(shown(analysis, form), encoding="utf-8")
+        path.write_text(shown(analysis, form, store=store), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}; name another file") from error
