@@ -11,7 +11,7 @@ GROUPS ?=
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/temp0.done $(VENV)/model.done
-	@$(BIN)/temp0 probe --alone 4 -n 20 --company 1,8 --max-tokens 64 --html temp0-demo.html; \
+	@$(BIN)/temp0 probe --alone 4 -n 16 --company 1,8 --max-tokens 64 --html temp0-demo.html; \
 	code=$$?; echo; echo "report: $(CURDIR)/temp0-demo.html"; \
 	if [ $$code -gt 1 ]; then exit $$code; fi
 
