@@ -78,7 +78,7 @@ plans = st.builds(
     Plan,
     prompts=tuples_of(prompts, min_size=1, unique_by=lambda prompt: prompt.id),
     conditions=tuples_of(conditions, min_size=1, unique_by=lambda condition: condition.name),
-    seed=st.integers(),
+    seed=counts,
 )
 
 

@@ -198,7 +198,13 @@ def test_an_ambiguous_beginning_lists_the_runs(store):
         store.resolve("ab")
 
 
-@pytest.mark.parametrize("prefix", ["last", "", "ab", "\udcff"])
+def test_no_prefix_names_no_run(store):
+    store.begin(RUN)
+    with pytest.raises(UnknownRunError, match="no run is named"):
+        store.resolve("")
+
+
+@pytest.mark.parametrize("prefix", ["last", "ab", "\udcff"])
 def test_an_empty_store_says_how_many_runs_it_holds(store, prefix):
     with pytest.raises(UnknownRunError, match="holds 0 runs"):
         store.resolve(prefix)

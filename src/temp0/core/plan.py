@@ -93,8 +93,8 @@ class Plan:
         _refuse_repeats("prompt id", [prompt.id for prompt in self.prompts])
         _refuse_repeats("condition", [condition.name for condition in self.conditions])
         for prompt in self.prompts:
-            if not any(message.content.strip() for message in prompt.messages):
-                raise PlanError(f"prompt {prompt.id} is empty")
+            if not prompt.messages:
+                raise PlanError(f"prompt {prompt.id} has no message")
             if prompt.max_tokens < 1:
                 raise PlanError(f"prompt {prompt.id}: max_tokens is {prompt.max_tokens}, expected at least 1")
         for condition in self.conditions:

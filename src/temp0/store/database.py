@@ -8,17 +8,20 @@ never damages the file.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.engine.interfaces import DBAPICursor
 
 from temp0.errors import StoreError
-from temp0.store.fault import plain_errors
+from temp0.store.fault import is_busy, plain_errors
 from temp0.store.schema import MIGRATIONS, is_foreign, migrate, schema_version
 
 _CACHE_KIB = 16_384
+_PAUSE_S = 0.02
 
 
 class Database:
@@ -29,6 +32,7 @@ class Database:
 
     def __init__(self, path: Path, *, patience_s: float) -> None:
         self.path = path
+        self._patience_s = patience_s
         _make_folder(path)
         self._reader = _engine(path, patience_s)
         self._writer = self._reader.execution_options(writes=True)
@@ -58,11 +62,27 @@ class Database:
     def _prepare(self) -> None:
         if self._is_current():
             return
-        # Outside any transaction: SQLite cannot change the journal within one.
         with closing(self._writer.raw_connection()) as connection:
-            connection.cursor().execute("PRAGMA journal_mode = WAL")
+            self._use_wal(connection.cursor())
         with self._writer.begin() as connection:
             migrate(connection)
+
+    def _use_wal(self, cursor: DBAPICursor) -> None:
+        """Change the journal, outside any transaction, since SQLite cannot within one.
+
+        It needs the file for itself and does not wait as a transaction does, so another process that makes the same
+        store is waited for here.
+        """
+        patience = time.monotonic() + self._patience_s
+        while True:
+            try:
+                cursor.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or time.monotonic() > patience:
+                    raise
+                time.sleep(_PAUSE_S)
+            else:
+                return
 
     def _is_current(self) -> bool:
         with self._reader.begin() as connection:

@@ -30,6 +30,8 @@ def plain_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
+        raise StoreError(f"the store {path} {_meaning(error.orig)}") from error
+    except sqlite3.Error as error:
         raise StoreError(f"the store {path} {_meaning(error)}") from error
     except OverflowError as error:
         # sqlite3 raises this one before SQLite is asked, and SQLAlchemy lets it through.
@@ -43,8 +45,16 @@ def is_repeat(error: BaseException | None) -> bool:
     return code in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
 
 
-def _meaning(error: DBAPIError) -> str:
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether another process holds the file just now."""
+    return _family(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def _meaning(error: BaseException | None) -> str:
+    code = _family(error)
+    return f"{_MEANINGS[code]} ({error})" if code in _MEANINGS else f"refused: {error}"
+
+
+def _family(error: BaseException | None) -> int:
     # Extended codes, such as SQLITE_READONLY_DIRECTORY, carry their family in the low byte.
-    code = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    said = str(error.orig)
-    return f"{_MEANINGS[code]} ({said})" if code in _MEANINGS else f"refused: {said}"
+    return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Literal, TextIO
 
 from temp0.core.plan import Condition, Filler, Message, Plan, Prompt
-from temp0.errors import PromptFileError, UsageError
+from temp0.errors import PlanError, PromptFileError, UsageError
 
 DEFAULT_N = 30
 DEFAULT_MAX_TOKENS = 160
@@ -110,7 +110,10 @@ def conditions(
 
 
 def plan(prompts: Sequence[Prompt], conditions: Sequence[Condition], *, seed: int = 0) -> Plan:
-    """The plan that crosses prompts with conditions."""
+    """The plan that crosses prompts with conditions. Raises `PlanError` for what would be paid for in vain."""
+    for prompt in prompts:
+        if not any(message.content.strip() for message in prompt.messages):
+            raise PlanError(f"prompt {prompt.id} is empty")
     return Plan(prompts=tuple(prompts), conditions=tuple(conditions), seed=seed)
 
 
