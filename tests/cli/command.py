@@ -94,11 +94,10 @@ def serving(answer: Callable[[Seen], Reply], **options: Any) -> Iterator[Server]
                 seen = Seen(len(server.seen), self.path, dict(self.headers), body, server.in_flight)
                 server.seen.append(seen)
             time.sleep(server.delay_s)
-            try:
-                self._send(server.answer(seen))
-            finally:
-                with server.lock:
-                    server.in_flight -= 1
+            answered = server.answer(seen)
+            with server.lock:  # before it is sent, or the client's next request would be counted beside it
+                server.in_flight -= 1
+            self._send(answered)
 
         def _send(self, answered: Reply) -> None:
             status, headers, body = answered
