@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from temp0 import __version__
 from temp0.core.plan import Block, Plan
 from temp0.core.run import Attempt, Completion, Failure, Run
-from temp0.errors import EndpointError, UsageError
+from temp0.errors import EndpointError, StoreError, UsageError
 from temp0.probe.asking import Asking, Past
 from temp0.probe.endpoint import Endpoint
 from temp0.probe.filler import Fillers
@@ -94,7 +94,8 @@ async def probe(
     """Carry out `plan`, or what is left of the run `resume`, and give the run.
 
     Cancelling (Ctrl-C) ends the sitting, not the caller: the run so far is given, marked `interrupted`. Raises
-    `EndpointError`, `ModelError` or `StoreError` where nothing can be asked or kept.
+    `EndpointError`, `ModelError` or `StoreError` where nothing can be asked or kept. A store that fails on the way
+    stops the sitting, and what was asked is still given.
     """
     async with where.endpoint() as endpoint:
         run = resume or _new_run(plan, endpoint)
@@ -109,10 +110,11 @@ async def probe(
             on_start(run, blocks)
         with Recorder(run, store) as recorder:
             asking = _asking(run, endpoint, recorder, max_requests, on_attempt)
-            interrupted = await _is_interrupted(asking.ask(blocks))
-        if store and not (interrupted or asking.stopped):
+            interrupted = await _is_interrupted(asking.ask(blocks), recorder)
+        stopped = asking.stopped or _unwritten(recorder)
+        if store and not (interrupted or stopped):
             store.finish(run.id)
-        return Sitting(run=recorder.run, stopped=asking.stopped, interrupted=interrupted)
+        return Sitting(run=recorder.run, stopped=stopped, interrupted=interrupted)
 
 
 def _environment() -> tuple[tuple[str, str], ...]:
@@ -167,9 +169,22 @@ def _clock(created: str) -> Callable[[], float]:
     return lambda: round(begun + time.perf_counter() - zero, 6)
 
 
-async def _is_interrupted(asking: Awaitable[None]) -> bool:
+def _unwritten(recorder: Recorder) -> Failure | None:
+    """What kept the store from being written: a reason to stop, not to lose what was paid for."""
+    if recorder.error is None:
+        return None
+    if not isinstance(recorder.error, StoreError):
+        raise recorder.error
+    return Failure(reason="not-stored", message=str(recorder.error))
+
+
+async def _is_interrupted(asking: Awaitable[None], recorder: Recorder) -> bool:
     try:
         await asking
+    except StoreError:
+        if recorder.error is None:
+            raise
+        return True
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task:

@@ -15,7 +15,10 @@ from temp0.store import Store
 
 
 class Recorder:
-    """Collects the attempts and samples of one run. Use as a context manager; leaving it writes what is left."""
+    """Collects the attempts and samples of one run. Use as a context manager; leaving it writes what is left.
+
+    `error` is what went wrong in writing, if anything did; nothing is written after it, and all is still in `run`.
+    """
 
     def __init__(self, run: Run, store: Store | None) -> None:
         self._run = run
@@ -23,7 +26,7 @@ class Recorder:
         self._attempts: list[Attempt] = []
         self._samples: list[Sample] = []
         self._waiting: queue.SimpleQueue[Attempt | Sample | None] = queue.SimpleQueue()
-        self._error: Exception | None = None
+        self.error: Exception | None = None
         self._writer = threading.Thread(target=self._write, name="temp0-recorder", daemon=True)
 
     def __enter__(self) -> Recorder:
@@ -33,8 +36,6 @@ class Recorder:
     def __exit__(self, *exception: object) -> None:
         self._waiting.put(None)
         self._writer.join()
-        if self._error and exception[0] is None:
-            raise self._error
 
     @property
     def run(self) -> Run:
@@ -56,8 +57,8 @@ class Recorder:
         self._put(sample)
 
     def _put(self, item: Attempt | Sample) -> None:
-        if self._error:
-            raise self._error
+        if self.error:
+            raise self.error
         if self._store is not None:
             self._waiting.put(item)
 
@@ -71,11 +72,11 @@ class Recorder:
             self._append([item for item in group if item is not None])
 
     def _append(self, group: list[Attempt | Sample]) -> None:
-        if self._store is None or self._error or not group:
+        if self._store is None or self.error or not group:
             return
         attempts = [item for item in group if isinstance(item, Attempt)]
         samples = [item for item in group if isinstance(item, Sample)]
         try:
             self._store.append(self._run.id, attempts, samples)
         except Exception as error:  # noqa: BLE001 - the thread's own door: handed on to whoever asks
-            self._error = error
+            self.error = error
