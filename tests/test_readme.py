@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from temp0.cli.main import VERBS, temp0
+from temp0.probe.dialect.reason import REASONS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -47,6 +48,11 @@ def test_make_has_the_targets_it_is_shown_with() -> None:
     targets = {line.split()[1] for line in COMMANDS if line.startswith("make ")}
     assert targets == {"demo", "test"}
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+
+
+def test_every_reason_of_a_failure_is_documented() -> None:
+    measuring = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")
+    assert {reason for reason in REASONS if f"`{reason}`" not in measuring} == set()
 
 
 def test_every_verb_is_in_the_readme() -> None:
