@@ -231,7 +231,7 @@ def test_where_no_server_answers_the_sitting_ends(reason: str) -> None:
     assert len(attempts) == 1
 
 
-def test_a_server_that_tells_no_count_is_asked_once() -> None:
+def test_a_server_that_tells_no_count_gives_no_sample() -> None:
     _, _, samples = sitting(plan_of(prompt("a", n=6), company=(2,)), Scripted(tells=False))
     assert samples == []
 

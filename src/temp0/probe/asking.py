@@ -127,8 +127,6 @@ class Asking:
     _in_flight: int = 0
     _judged: int = 0
     _has_completion: bool = False
-    _tells_running: bool = True
-    _has_told: bool = False
 
     def __post_init__(self) -> None:
         """Go on where the past ended."""
@@ -206,9 +204,9 @@ class Asking:
         self.stopped = self.stopped or why
 
     async def _sample(self, line: Line) -> None:
-        """Note the server's own running count while the pool is at work, as long as it tells one."""
+        """Note the server's own running count while the pool is at work; who tells none is cheap to ask."""
         pauses = iter(SAMPLE_AFTER_S)
-        while self._tells_running:
+        while True:
             pause = next(pauses, SAMPLE_EVERY_S)
             await asyncio.sleep(pause)
             if self._judged:
@@ -221,11 +219,7 @@ class Asking:
         """
         at_s, block = self.clock(), line.block.index
         running = await self.endpoint.running()
-        if running is None:
-            self._tells_running = self._has_told
-            return
-        self._has_told = True
-        if running >= at_least and self._judged and line.block.index == block:
+        if running is not None and running >= at_least and self._judged and line.block.index == block:
             self.on_sample(Sample(at_s=at_s, block=block, running=running))
 
 
