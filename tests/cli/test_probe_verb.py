@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from command import Reply, Seen, chat, command, document, in_store, reply, serving, temp0
 
+from temp0.cli.probe import APIS
+from temp0.probe.opening import API_PATHS
+
 QUICK = ("--prompt", "Say hi.", "-n", "6", "--company", "1,3")
 
 
@@ -188,6 +191,7 @@ def test_anthropic_messages_are_spoken(tmp_path: Path) -> None:
         (["--weights", "/nowhere/model.gguf"], "/nowhere/model.gguf"),
         (["fake:", "--html", "/nowhere/at/all.html"], "cannot write"),
         (["fake:", "--seed", "-1"], "x>=0"),
+        (["--dry-run", "--resume", "last"], "leave out --resume"),
         (["fake:", "--timeout-s", "inf"], "timeout_s is inf"),
         (["fake:", "--threads", "1"], "built-in engine"),
         (["--resume", ""], "no run is named"),
@@ -211,6 +215,10 @@ def test_a_store_that_cannot_be_written_stops_before_anything_is_sent(tmp_path: 
         call = temp0("probe", server.url, *QUICK, "--store", str(tmp_path / "file" / "runs.db"))
     assert call.returncode == 2
     assert server.seen == []
+
+
+def test_the_dialects_of_the_help_are_those_that_have_a_name() -> None:
+    assert set(APIS) == set(API_PATHS)
 
 
 def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:

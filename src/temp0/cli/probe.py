@@ -129,6 +129,8 @@ def probe(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
     \b
     Exit codes: 0 agreed, 1 diverged, 2 usage, 3 no completion counted, 4 undecided.
     """
+    if given["dry_run"] and given["resume"] is not None:
+        raise UsageError("--dry-run prices a new plan; leave out --resume, whose cost is said before it goes on")
     if given["dry_run"]:
         return _dry_run(_plan(given), as_json)
     from temp0.workflow.keeping import open_store
@@ -195,9 +197,9 @@ def _end(sitting: Sitting, as_json: bool, page: Path | None, store: Path | None)
     from temp0.workflow.showing import write_report
 
     judged = replace(analysis(sitting.run), interrupted=sitting.interrupted)
+    code = options.show_analysis(judged, as_json, store)
     if page:
         write_report(judged, "html", page, store=store)
-    code = options.show_analysis(judged, as_json, store)
     if sitting.stopped:
         click.echo(f"temp0: stopped early: {sitting.stopped.reason}: {sitting.stopped.message}", err=True)
     if sitting.interrupted:

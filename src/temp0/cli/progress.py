@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from temp0.core.run import Attempt, Failure
+
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from temp0.core.run import Attempt
 
 LINE_EVERY_S = 10.0
 
@@ -37,7 +37,7 @@ class Progress:
         """Count one attempt that has ended."""
         self._done += attempt.role == "judged"
         self._fillers += attempt.role == "filler"
-        self._failures += attempt.role == "judged" and hasattr(attempt.outcome, "reason")
+        self._failures += attempt.role == "judged" and isinstance(attempt.outcome, Failure)
         if self._bar and self._task is not None:
             self._bar.update(
                 self._task, completed=self._done, note=f"{attempt.prompt}, {attempt.condition}{self._notes()}"
