@@ -63,4 +63,6 @@ def test_a_file_that_was_removed_is_a_model_error(tmp_path: Path) -> None:
 
 @pytest.mark.model
 def test_the_installed_model_is_the_known_one() -> None:
-    verify(builtin_weights())
+    weights = builtin_weights()
+    verify(weights)
+    assert weights.stat().st_size == SIZE_BYTES

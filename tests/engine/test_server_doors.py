@@ -241,6 +241,7 @@ def test_a_client_that_leaves_before_an_unstreamed_answer_frees_its_slot(path):
         await until(lambda: engine.cancelled == [0] and engine.running == 0)
 
     talk(engine, leave)
+    assert (engine.cancelled, engine.running) == ([0], 0)
 
 
 def test_an_answered_request_is_not_cancelled():
