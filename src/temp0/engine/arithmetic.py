@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 import numpy as np
@@ -91,6 +91,37 @@ class StockArithmetic:
         return multiply
 
 
+class InvariantArithmetic:
+    """Our own kernels: every sum in one order of fused multiply-adds, whatever else is in the batch.
+
+    Weights are kept in bf16, which they are anyway, so the sums are those of fp32 weights at half the bytes.
+    """
+
+    name = "invariant"
+
+    def __init__(self, *, activations: str, threads: int) -> None:
+        self._rounding = _rounding(activations)
+        self._threads = threads
+
+    def linear(self, weight: Array) -> Linear:
+        """Pack a weight [N, K] into panels of outputs."""
+        packed = kernels.pack(weight, dtype="bf16")
+
+        def multiply(rows: Array, out: Array) -> None:
+            kernels.linear(rows, packed, out)
+
+        return multiply
+
+    def round(self, values: Array) -> None:
+        """To bf16, nearest even; nothing where activations are fp32."""
+        self._rounding(values)
+
+    def limited(self) -> AbstractContextManager[object]:
+        """Set the threads of the kernels, which change no bit."""
+        kernels.set_threads(self._threads)
+        return nullcontext()
+
+
 def arithmetic(name: str, *, activations: str = "bf16", threads: int | None = None) -> Arithmetic:
     """The arithmetic of that name; `threads` is every usable core unless stated. UsageError says what there is."""
     if name not in _ARITHMETICS:
@@ -122,4 +153,6 @@ def _keep(values: Array) -> None:
     """Leave fp32 activations as they are."""
 
 
-_ARITHMETICS = {StockArithmetic.name: StockArithmetic}
+_ARITHMETICS: dict[str, type[StockArithmetic | InvariantArithmetic]] = {
+    one.name: one for one in (StockArithmetic, InvariantArithmetic)
+}
