@@ -46,16 +46,23 @@ def attentions() -> str:
 
 def rows() -> dict[str, str]:
     x, gate_up = normal(40, 1000, scale=3.0), normal(40, 3001 * 2, scale=30.0)
-    rounded, normed, logs = x.copy(), np.empty_like(x), np.empty_like(x)
+    rounded, normed, logs, shares = x.copy(), np.empty_like(x), np.empty_like(x), np.empty_like(x)
     activated = np.empty((40, 3001), np.float32)
     kernels.round_bf16(rounded)
     kernels.rms_norm(x, normal(1000), 1e-5, normed)
     kernels.silu_multiply(gate_up, activated)
     kernels.log_softmax(x, logs)
+    kernels.softmax(x, shares)
     cosines, sines = kernels.rotary_tables(4096, 80, 1e6)
     turned = normal(40, 5, 80)
     kernels.rotate(turned, np.arange(40, dtype=np.int32) * 100, cosines, sines)
-    found = {"round_bf16": rounded, "rms_norm": normed, "silu_multiply": activated, "log_softmax": logs}
+    found = {
+        "round_bf16": rounded,
+        "rms_norm": normed,
+        "silu_multiply": activated,
+        "log_softmax": logs,
+        "softmax": shares,
+    }
     found |= {"rotate": turned, "rotary_tables": cosines + sines, "argmax": kernels.argmax(x)}
     return {name: digest(array) for name, array in found.items()}
 

@@ -106,16 +106,25 @@ def _attention_of_head(query: Floats, keys: Floats, values: Floats) -> Floats:
     return mixed / halving_tree(lane_total)
 
 
-def log_softmax(logits: Floats) -> Floats:
-    highest = logits.max(axis=1, keepdims=True)
-    total = np.zeros(len(logits), np.float64)
-    for start in range(0, logits.shape[1], 1024):
-        block = in_lanes(exponential(logits[:, start : start + 1024] - highest), 0.0)
-        lanes = np.zeros((len(logits), LANES), np.float32)
+def sum_of_exponentials(below: Floats) -> NDArray[np.float64]:
+    total = np.zeros(len(below), np.float64)
+    for start in range(0, below.shape[1], 1024):
+        block = in_lanes(exponential(below[:, start : start + 1024]), 0.0)
+        lanes = np.zeros((len(below), LANES), np.float32)
         for step in range(block.shape[1]):
             lanes = lanes + block[:, step]
         total += halving_tree(lanes)
-    return (logits - highest) - np.log(total).astype(np.float32)[:, None]
+    return total
+
+
+def softmax(logits: Floats) -> Floats:
+    below = logits - logits.max(axis=1, keepdims=True)
+    return exponential(below) / sum_of_exponentials(below).astype(np.float32)[:, None]
+
+
+def log_softmax(logits: Floats) -> Floats:
+    below = logits - logits.max(axis=1, keepdims=True)
+    return below - np.log(sum_of_exponentials(below)).astype(np.float32)[:, None]
 
 
 def linear(x: Floats, weight: Floats) -> Floats:

@@ -129,6 +129,23 @@ def test_log_softmax_is_within_its_stated_error(columns: int) -> None:
     assert (np.abs(out - exact) - np.spacing(np.abs(exact).astype(np.float32))).max() < 2e-7
 
 
+@pytest.mark.parametrize("columns", [1, 100, 49152])
+def test_softmax_is_within_its_stated_error(columns: int) -> None:
+    logits = normal(4, columns, scale=6.0)
+    out = np.empty_like(logits)
+    kernels.softmax(logits, out)
+    below = logits.astype(np.float64) - logits.max(axis=1, keepdims=True)
+    exact = np.exp(below) / np.exp(below).sum(axis=1, keepdims=True)
+    assert (np.abs(out / exact - 1) / (5 - below)).max() < 6e-8
+
+
+def test_softmax_goes_to_its_limits() -> None:
+    logits = np.float32([[0, -np.inf, 0, -200], [np.nan, 0, 0, 0], [np.inf, 0, 0, 0]])
+    kernels.softmax(logits, logits)
+    np.testing.assert_array_equal(logits[0], np.float32([0.5, 0, 0.5, 0]))
+    assert np.isnan(logits[1:]).all()
+
+
 def test_argmax_takes_the_first_of_equals() -> None:
     logits = np.zeros((70, 67), np.float32)
     for row in range(67):

@@ -45,6 +45,12 @@ def logs(x: np.ndarray) -> np.ndarray:
     return out
 
 
+def shares(x: np.ndarray) -> np.ndarray:
+    out = np.empty_like(x)
+    kernels.softmax(x, out)
+    return out
+
+
 def assert_same_bits(seen: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(seen.view(np.int32), expected.view(np.int32))
 
@@ -70,7 +76,7 @@ def test_neighbours_of_other_content_change_no_row_of_linear(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 17, 33, 129])
-@pytest.mark.parametrize("kernel", [norm, silu, logs])
+@pytest.mark.parametrize("kernel", [norm, silu, logs, shares])
 def test_a_lone_row_equals_the_same_row_in_company(kernel: Callable[[np.ndarray], np.ndarray], size: int) -> None:
     x = np.random.default_rng(size).normal(size=(size, 1102)).astype(np.float32) * 5
     alone = np.concatenate([kernel(x[i : i + 1]) for i in range(size)])

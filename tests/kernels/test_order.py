@@ -65,11 +65,12 @@ def test_attention_follows_its_order(heads: int, head_dim: int) -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 40, 1024, 5000])
-def test_log_softmax_follows_its_order(columns: int) -> None:
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax_follows_its_order(name: str, columns: int) -> None:
     logits = normal(3, columns, scale=5.0)
     out = np.empty_like(logits)
-    kernels.log_softmax(logits, out)
-    assert_same_bits(out, reference.log_softmax(logits))
+    getattr(kernels, name)(logits, out)
+    assert_same_bits(out, getattr(reference, name)(logits))
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "fp32"])

@@ -3,7 +3,7 @@
 from temp0.kernels.activation import rms_norm, round_bf16, silu_multiply
 from temp0.kernels.array import aligned_zeros
 from temp0.kernels.attention import attention
-from temp0.kernels.choice import argmax, log_softmax
+from temp0.kernels.choice import argmax, log_softmax, softmax
 from temp0.kernels.execution import instruction_set, set_threads, threads
 from temp0.kernels.linear import PackedLinear, linear, pack
 from temp0.kernels.rotary import rotary_tables, rotate
@@ -23,5 +23,6 @@ __all__ = [
     "round_bf16",
     "set_threads",
     "silu_multiply",
+    "softmax",
     "threads",
 ]

@@ -92,16 +92,19 @@ void argmax(nb::handle logits_array, nb::handle out_array) {
           [&](int64_t first, int64_t last) { table.argmax(task, first, last); });
 }
 
-void log_softmax(nb::handle logits_array, nb::handle out_array) {
+void run_softmax(nb::handle logits_array, nb::handle out_array, decltype(KernelTable::softmax) KernelTable::*kernel) {
   const View<const float> logits = floats(logits_array, "logits", 2);
   const View<float> out = output_floats(out_array, "out", 2);
   require_shape(out.shape, "out", {logits[0], logits[1]});
   require_same_or_apart(logits, out, "logits and out");
   const SoftmaxTask task{logits.data, out.data, logits[1]};
-  const KernelTable& table = kernels();
+  const auto run = kernels().*kernel;
   execute(logits[0], kExponentialElement * logits.size(), 1,
-          [&](int64_t first, int64_t last) { table.log_softmax(task, first, last); });
+          [&](int64_t first, int64_t last) { run(task, first, last); });
 }
+
+void softmax(nb::handle logits, nb::handle out) { run_softmax(logits, out, &KernelTable::softmax); }
+void log_softmax(nb::handle logits, nb::handle out) { run_softmax(logits, out, &KernelTable::log_softmax); }
 
 }  // namespace
 
@@ -113,6 +116,7 @@ void bind_rows(nb::module_& module) {
   module.def("rotate", rotate, "x"_a, "positions"_a, "cosines"_a, "sines"_a);
   module.def("rotary_tables", rotary_tables, "theta"_a, "cosines"_a, "sines"_a);
   module.def("argmax", argmax, "logits"_a, "out"_a);
+  module.def("softmax", softmax, "logits"_a, "out"_a);
   module.def("log_softmax", log_softmax, "logits"_a, "out"_a);
 }
 

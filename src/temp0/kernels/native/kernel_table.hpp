@@ -70,6 +70,7 @@ struct KernelTable {
   void (*silu_multiply)(const SiluTask&, int64_t first, int64_t last);        // rows
   void (*rotate)(const RotateTask&, int64_t first, int64_t last);             // rows
   void (*argmax)(const ArgmaxTask&, int64_t first, int64_t last);             // rows
+  void (*softmax)(const SoftmaxTask&, int64_t first, int64_t last);           // rows
   void (*log_softmax)(const SoftmaxTask&, int64_t first, int64_t last);       // rows
   void (*attention)(const AttentionTask&, float* scratch, int64_t first, int64_t last);  // kv head x row
   void (*linear)(const LinearTask&, int64_t first, int64_t last);             // panels of outputs

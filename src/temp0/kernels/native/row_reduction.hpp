@@ -100,6 +100,21 @@ inline double sum_of_exponentials(const float* x, int64_t columns, Lanes highest
   return total;
 }
 
+void softmax(const SoftmaxTask& task, int64_t first, int64_t last) {
+  for (int64_t row = first; row < last; ++row) {
+    const float* x = task.logits + row * task.columns;
+    float* out = task.out + row * task.columns;
+    const Lanes highest = broadcast(row_maximum(x, task.columns));
+    const Lanes total = broadcast(static_cast<float>(sum_of_exponentials(x, task.columns, highest)));
+    int64_t i = 0;
+    for (; i + kLanes <= task.columns; i += kLanes)
+      store(out + i, divide(exponential(subtract(load(x + i), highest)), total));
+    const int rest = static_cast<int>(task.columns - i);
+    if (rest > 0)
+      store_partial(out + i, divide(exponential(subtract(load_padded(x, i, task.columns), highest)), total), rest);
+  }
+}
+
 void log_softmax(const SoftmaxTask& task, int64_t first, int64_t last) {
   for (int64_t row = first; row < last; ++row) {
     const float* x = task.logits + row * task.columns;
