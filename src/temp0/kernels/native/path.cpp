@@ -15,7 +15,7 @@ extern const KernelTable avx512_kernels;
 
 namespace {
 
-bool has_avx2() {
+[[maybe_unused]] bool has_avx2() {
 #if defined(TEMP0_X86_PATHS)
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #else
@@ -23,7 +23,7 @@ bool has_avx2() {
 #endif
 }
 
-bool has_avx512() {
+[[maybe_unused]] bool has_avx512() {
 #if defined(TEMP0_X86_PATHS)
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
