@@ -4,16 +4,20 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 BUILD := pyproject.toml CMakeLists.txt $(shell find src/temp0/kernels -name '*.cpp' -o -name '*.hpp')
+# What `make demo` asks, twice: in stock arithmetic and in invariant.
+PLAN := --alone 4 -n 16 --company 1,8 --max-tokens 64
 # Groups of tests that need more than temp0 itself: peer (llama.cpp's server), reference (torch, transformers).
 GROUPS ?=
 
-.PHONY: demo test format bench clean
+.PHONY: demo test format bench bench-peers clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/temp0.done $(VENV)/model.done
-	@$(BIN)/temp0 probe --alone 4 -n 16 --company 1,8 --max-tokens 64 --html temp0-demo.html; \
-	code=$$?; echo; echo "report: $(CURDIR)/temp0-demo.html"; \
-	if [ $$code -gt 1 ]; then exit $$code; fi
+	@$(BIN)/temp0 probe $(PLAN) --html temp0-demo.html; code=$$?; [ $$code -le 1 ] || exit $$code; \
+	echo "the same plan again, every sum in one fixed order: --arithmetic invariant"; \
+	$(BIN)/temp0 probe $(PLAN) --arithmetic invariant > /dev/null; code=$$?; [ $$code -le 1 ] || exit $$code; \
+	echo; $(BIN)/temp0 compare; code=$$?; [ $$code -le 1 ] || exit $$code; \
+	echo "report: $(CURDIR)/temp0-demo.html"
 
 test: $(VENV)/test.done $(VENV)/model.done $(GROUPS:%=$(VENV)/%.done)
 	$(BIN)/ruff check --quiet
@@ -27,6 +31,9 @@ format: $(VENV)/test.done
 
 bench: $(VENV)/test.done $(VENV)/model.done
 	$(BIN)/python bench/run.py
+
+bench-peers: $(VENV)/test.done $(VENV)/model.done
+	$(BIN)/python bench/bench_peers.py
 
 clean:
 	rm -rf $(VENV) build

@@ -172,7 +172,10 @@ def test_equal_texts_of_a_prompt_are_one_object(store):
 def test_last_is_the_run_that_began_last(store):
     for run_id in ("bb", "cc", "aa"):
         store.begin(header_of(run_id))
-    assert store.resolve("last") == "aa"
+    assert store.resolve("last") == store.resolve("last~0") == "aa"
+    assert [store.resolve("last~1"), store.resolve("last~2")] == ["cc", "bb"]
+    with pytest.raises(UnknownRunError, match="last~3"):
+        store.resolve("last~3")
     assert [summary.id for summary in store.runs()] == ["aa", "cc", "bb"]
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from temp0.core.analysis import Analysis
 
 PIPED_WIDTH = 100
@@ -53,16 +55,22 @@ def plain(text: str) -> str:
 
 def show_analysis(analysis: Analysis, as_json: bool, store: Path | None) -> int:
     """Print an analysis as JSON or for a terminal, and give its exit code; `store` is where the user keeps the run."""
-    from temp0.workflow.showing import shown, terminal, terminal_text
+    from temp0.workflow.showing import shown, terminal
 
     kept_in = None if store is None else str(store)
-    width = shutil.get_terminal_size((PIPED_WIDTH, 0)).columns
-    if as_json:
-        click.echo(shown(analysis, "json"), nl=False)
+    show(shown(analysis, "json").rstrip("\n") if as_json else terminal(analysis, store=kept_in))
+    return analysis.exit_code
+
+
+def show(document: RenderableType) -> None:
+    """Print a JSON document as it is, or a renderable: in colour on a terminal, as plain text into a pipe."""
+    if isinstance(document, str):
+        click.echo(document)
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        Console(highlight=False).print(terminal(analysis, store=kept_in))
+        Console(highlight=False).print(document)
     else:
-        click.echo(terminal_text(analysis, width=width, store=kept_in))
-    return analysis.exit_code
+        from temp0.workflow.showing import rendered
+
+        click.echo(rendered(document, width=shutil.get_terminal_size((PIPED_WIDTH, 0)).columns))

@@ -34,11 +34,10 @@ def runs(store: Path | None, as_json: bool) -> int:
 
 
 def _print_table(summaries: tuple[RunSummary, ...]) -> None:
-    from rich.console import Console
     from rich.table import Column, Table
     from rich.text import Text
 
-    fixed = [Column(name, no_wrap=True) for name in ("run", "created (UTC)")]
+    fixed = [Column(name, no_wrap=True, min_width=width) for name, width in (("run", 12), ("created (UTC)", 16))]
     counts = [Column(name, no_wrap=True, justify="right") for name in ("asked", "failed")]
     table = Table(
         *fixed, Column("model", no_wrap=True), Column("endpoint", no_wrap=True), *counts, box=None, pad_edge=False
@@ -48,6 +47,6 @@ def _print_table(summaries: tuple[RunSummary, ...]) -> None:
         asked = f"{one.completions}/{one.planned}{'' if one.finished else ' …'}"
         cells = (one.id, created, one.model, one.url, asked, str(one.failures or ""))
         table.add_row(*(Text(options.plain(cell)) for cell in cells))
-    Console(highlight=False).print(table)
+    options.show(table)
     if not all(one.finished for one in summaries):
         click.echo("… is not finished: temp0 probe --resume RUN goes on.")

@@ -48,7 +48,12 @@ def terminal(analysis: Analysis, *, detailed: int = _DETAILED, store: str | None
 def terminal_text(
     analysis: Analysis, *, width: int, color: bool = False, detailed: int = _DETAILED, store: str | None = None
 ) -> str:
-    """The same as text `width` columns wide, whatever the environment says; with `color`, ANSI escapes of ours."""
+    """The same as text; see `rendered`."""
+    return rendered(terminal(analysis, detailed=detailed, store=store), width=width, color=color)
+
+
+def rendered(shown: RenderableType, *, width: int, color: bool = False) -> str:
+    """A renderable as text `width` columns wide, whatever the environment says; with `color`, ANSI escapes of ours."""
     console = Console(
         file=io.StringIO(),
         width=width,
@@ -59,7 +64,7 @@ def terminal_text(
         _environ={},
     )
     with console.capture() as capture:
-        console.print(terminal(analysis, detailed=detailed, store=store))
+        console.print(shown)
     return "".join(f"{line.rstrip()}\n" for line in capture.get().split("\n")[:-1])
 
 

@@ -7,6 +7,7 @@ same file meanwhile.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -119,12 +120,15 @@ class Store:
             return connection.scalar(select(ENDINGS.c.run).where(ENDINGS.c.run == number)) is not None
 
     def resolve(self, prefix: str) -> str:
-        """The id of the one run whose id is `prefix` or begins with it, or of the `last` run that began."""
+        """The id of the one run whose id is `prefix` or begins with it, or of the `last` run that began.
+
+        `last~1` is the run that began before the last one, and so on.
+        """
         if not prefix:
             raise UnknownRunError("no run is named: give the beginning of its id, or last")
         ids = self._ids()
-        if prefix == "last" and ids:
-            return ids[0]
+        if (back := re.fullmatch(r"last(?:~(\d+))?", prefix)) and (place := int(back[1] or 0)) < len(ids):
+            return ids[place]
         if prefix in ids:
             return prefix
         matches = [each for each in ids if each.startswith(prefix)]

@@ -8,9 +8,9 @@ from typing import Literal
 
 from temp0.core.analysis import Analysis
 from temp0.errors import UsageError
-from temp0.report import failure_text, html, json_text, terminal, terminal_text
+from temp0.report import failure_text, html, json_text, rendered, terminal, terminal_text
 
-__all__ = ["Form", "check_writable", "failure_text", "shown", "terminal", "terminal_text", "write_report"]
+__all__ = ["Form", "check_writable", "failure_text", "rendered", "shown", "terminal", "terminal_text", "write_report"]
 
 Form = Literal["html", "json"]
 

@@ -1,0 +1,109 @@
+"""Two runs side by side for a terminal: what each gave, how fast, and the sentence that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from temp0.core.analysis import Analysis, PromptAnalysis, Verdict
+from temp0.core.pairing import PairedPrompt, PairedRate, Pairing
+from temp0.report import figure
+from temp0.report.headline import listed, who
+from temp0.report.panel import STYLES, plain_table
+from temp0.report.prose import Prose
+from temp0.report.visible import beginning, visible
+
+_PROMPTS = 40
+
+
+def pairing_screen(pairing: Pairing) -> RenderableType:
+    """Both runs as a rich renderable: verdicts, prompts, rates, conclusion."""
+    parts: list[RenderableType] = [_run("A", pairing.a), _run("B", pairing.b)]
+    if pairing.prompts:
+        parts += ["", _prompts(pairing.prompts)]
+    if pairing.rates:
+        parts += ["", _rates(pairing.rates)]
+    parts += ["", *(Prose(sentence) for sentence in conclusion(pairing))]
+    return Group(*parts)
+
+
+def conclusion(pairing: Pairing) -> Iterable[str]:
+    """What follows, in sentences: who varied, whether the answers are the same, which was faster, what did not meet."""
+    answered = [one for one in pairing.prompts if one.is_answered]
+    if not answered:
+        yield "No prompt was answered in both runs, so there is nothing to compare."
+    else:
+        yield _who_varied(answered)
+        if unlike := [one.a.id for one in answered if one.part_at is not None]:
+            yield f"Their commonest answers differ for {who(unlike)}."
+        else:
+            yield f"Their commonest answers are the same for {figure.every(len(answered), 'prompt')}."
+    yield from _faster(pairing.rates)
+    for letter, ids in (("A", pairing.only_a), ("B", pairing.only_b)):
+        if ids:
+            yield f"Only in {letter}, and compared with nothing: {listed(ids)}."
+
+
+def _run(letter: str, analysis: Analysis) -> RenderableType:
+    line = Text(f"{letter}  ", style="bold")
+    line.append(f"{analysis.verdict.upper():9}", style=f"bold {STYLES[analysis.verdict]}")
+    line.append(f"  {visible(analysis.address.model)} at {visible(analysis.address.url)}", style="not bold")
+    when = visible(figure.moment(analysis.created))
+    told = f"run {analysis.run}, {figure.some(analysis.requests, 'request')}, {when}, seed {analysis.seed}"
+    return Group(line, Padding(Text(told, style="dim"), (0, 0, 0, 3)))
+
+
+def _prompts(prompts: Sequence[PairedPrompt]) -> RenderableType:
+    table = plain_table("prompt", "texts A", "", "texts B", "", "commonest answer", right=("texts A", "texts B"))
+    for one in prompts[:_PROMPTS]:
+        table.add_row(Text(beginning(one.a.id, 30)), *_side(one.a), *_side(one.b), _answer(one))
+    left_out = len(prompts) - _PROMPTS
+    more = [Text(f"… and {figure.some(left_out, 'more prompt')}", style="dim")] if left_out > 0 else []
+    return Group(table, *more)
+
+
+def _side(prompt: PromptAnalysis) -> tuple[str, Text]:
+    return str(prompt.distinct.text), Text(prompt.verdict, style=STYLES[prompt.verdict])
+
+
+def _answer(one: PairedPrompt) -> str:
+    if not one.is_answered:
+        return figure.UNKNOWN
+    return "the same" if one.part_at is None else f"parts at char {one.part_at}"
+
+
+def _rates(rates: Sequence[PairedRate]) -> RenderableType:
+    right = ("tokens/s A", "tokens/s B", "B over A")
+    table = plain_table("condition", *right, right=right)
+    for one in rates:
+        ratio = figure.UNKNOWN if one.ratio is None else f"{one.ratio:.2f} times"
+        table.add_row(Text(one.condition), figure.number(one.a), figure.number(one.b), ratio)
+    return table
+
+
+def _who_varied(answered: Sequence[PairedPrompt]) -> str:
+    varied = [sum(side.verdict is Verdict.DIVERGED for side in sides) for sides in _sides(answered)]
+    told = [
+        f"{letter} gave more than one answer to {count} of {figure.some(len(answered), 'prompt')}"
+        if count
+        else f"{letter} gave one answer to {figure.every(len(answered), 'prompt')}"
+        for letter, count in zip("AB", varied, strict=True)
+    ]
+    return ", ".join(told) + "."
+
+
+def _sides(answered: Sequence[PairedPrompt]) -> tuple[list[PromptAnalysis], list[PromptAnalysis]]:
+    return [one.a for one in answered], [one.b for one in answered]
+
+
+def _faster(rates: Sequence[PairedRate]) -> Iterable[str]:
+    known = [one for one in rates if one.ratio is not None]
+    if known:
+        yield f"B was {', '.join(f'{one.ratio:.2f} times as fast as A {_under(one.condition)}' for one in known)}."
+
+
+def _under(condition: str) -> str:
+    return condition if condition == "alone" else f"in {condition}" if "," not in condition else f"under “{condition}”"

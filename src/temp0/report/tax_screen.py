@@ -1,0 +1,125 @@
+"""A price for a terminal: what follows, then the figures, each ratio beside what it is a ratio of.
+
+It reads at 80 columns and without colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from temp0.core.tax import Price, Row, Tax
+from temp0.core.tax_record import Side
+from temp0.report.figure import UNKNOWN, number, some
+from temp0.report.panel import plain_table
+from temp0.report.prose import Prose
+from temp0.report.tax_figure import price_cells
+from temp0.report.tax_finding import findings, headline, is_ours, limits, side_label, told_ttft_tokens
+from temp0.report.tax_remark import remarks
+from temp0.report.visible import visible
+
+_MS = 1e-3
+
+
+def tax_terminal(tax: Tax) -> RenderableType:
+    """The price as a rich renderable."""
+    parts: list[RenderableType] = [Prose(headline(tax), style="bold"), *(Prose(line) for line in findings(tax)), ""]
+    parts += [Prose(line, style="dim") for line in _terms(tax)]
+    if tax.rows:
+        parts += ["", *_tables(tax)]
+    parts += [*_section("Mind", remarks(tax)), *_section("What this cannot tell", limits(tax) if tax.rows else ())]
+    return Group(*parts)
+
+
+def _terms(tax: Tax) -> Iterator[str]:
+    plan, terms = tax.measured.plan, tax.measured.terms
+    if is_ours(tax):
+        yield (
+            f"{visible(terms.sides[0].model)}{_weights(terms.weights)}; {', '.join(map(_ours, terms.sides[:2]))}; "
+            + (f"activations {terms.activations}, {some(terms.threads or 0, 'thread')}")
+        )
+    else:
+        for side in terms.sides:
+            yield f"{side_label(tax, side.name)}: {visible(side.model)} at {visible(side.url or UNKNOWN)}"
+    length = (
+        f"{some(plan.max_tokens, 'token')} an answer"
+        if terms.ignores_eos
+        else f"at most {some(plan.max_tokens, 'token')} an answer"
+    )
+    cache = "prefix cache off" if terms.cache == "off" else "prefix cache as found"
+    load = "" if terms.machine.load is None else f", load {number(terms.machine.load)} before"
+    yield f"{some(len(plan.prompts), 'prompt')}, {length}, {cache}, {some(plan.rounds, 'round')}"
+    yield f"{visible(terms.machine.processor)}, {some(terms.machine.cores, 'core')}{load}"
+
+
+def _weights(path: str | None) -> str:
+    return "" if path is None else f" from {visible(path)}"
+
+
+def _ours(side: Side) -> str:
+    return f"{side.name} with {side.weight_dtype} weights"
+
+
+def _tables(tax: Tax) -> Iterator[RenderableType]:
+    yield from _table(
+        tax, "Tokens a second, reading the prompts included", tax.rows, [row.throughput for row in tax.rows]
+    )
+    yield from _table(tax, "Time per token, ms", tax.rows, [row.token for row in tax.rows], unit=_MS)
+    alone = [next(row for row in tax.rows if row.side == side) for side in dict.fromkeys(row.side for row in tax.rows)]
+    title = f"Time to first token of a prompt of {told_ttft_tokens(tax)}, alone, ms"
+    yield from _table(tax, title, alone, [row.ttft for row in alone], unit=_MS, with_level=False)
+    yield from _texts(tax)
+    if any(row.rounds > 1 for row in tax.rows):
+        yield Prose(
+            "Median of the rounds (lowest and highest); a tax is the median of the rounds' own ratios.", style="dim"
+        )
+
+
+def _table(
+    tax: Tax,
+    title: str,
+    rows: Sequence[Row],
+    prices: Sequence[Price | None],
+    *,
+    unit: float = 1.0,
+    with_level: bool = True,
+) -> Iterator[RenderableType]:
+    table = _columns(tax, "tax")
+    for row, price in zip(rows, prices, strict=True):
+        table.add_row(_level(row, with_level=with_level), *(Prose(cell) for cell in price_cells(price, unit=unit)))
+    yield Text(title, style="bold")
+    yield Padding(table, (0, 0, 1, 2))
+
+
+def _texts(tax: Tax) -> Iterator[RenderableType]:
+    table = _columns(tax, "prompts")
+    for row in tax.rows:
+        counts = (row.distinct_stock, row.distinct_invariant, row.prompts)
+        table.add_row(_level(row), *(f"{count:,}" for count in counts))
+    yield Text("Different texts, within each row", style="bold")
+    yield Padding(table, (0, 0, 1, 2))
+
+
+def _columns(tax: Tax, last: str) -> Table:
+    names = ("in flight", side_label(tax, "stock"), side_label(tax, "invariant"), last)
+    table = plain_table(*names, right=names[1:], gap=2)
+    for column, width in zip(table.columns, (14, 17, 17, 22), strict=True):
+        column.min_width = width
+        column.no_wrap = True
+    return table
+
+
+def _level(row: Row, *, with_level: bool = True) -> str:
+    level = str(row.in_flight) if with_level else "alone"
+    return f"{level}, fp32 both" if row.side == "equal-bytes" else level
+
+
+def _section(heading: str, sentences: Iterable[str]) -> Iterator[RenderableType]:
+    told = list(sentences)
+    if told:
+        yield Text(f"\n{heading}", style="bold")
+    yield from (Padding(Prose(sentence), (0, 0, 0, 2)) for sentence in told)

@@ -1,0 +1,52 @@
+"""`temp0 compare` as a user meets it: two real runs of the simulated endpoint, side by side."""
+
+from pathlib import Path
+
+import pytest
+from command import document, in_store, temp0
+
+ASK = ("-n", "8", "--company", "1,4", "--prompt", "Say hi.", "--prompt", "Say ho.")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """Three runs: one that varies, then two that never do."""
+    kept = in_store(tmp_path_factory.mktemp("compare"))
+    for endpoint in ("fake:variants=3,rate=0.5,seed=2", "fake:variants=1,seed=2", "fake:variants=1,seed=2"):
+        assert temp0("probe", endpoint, *ASK, *kept).returncode in (0, 1)
+    return kept
+
+
+def test_a_run_that_varies_beside_one_that_does_not(store: tuple[str, ...]) -> None:
+    call = temp0("compare", "last~2", "last", *store)
+    assert call.returncode == 1
+    lines = call.stdout.splitlines()
+    assert lines[0].split()[:2] == ["A", "DIVERGED"]
+    assert lines[2].split()[:2] == ["B", "AGREED"]
+    assert "A gave more than one answer to 2 of 2 prompts, B gave one answer to both prompts." in call.stdout
+    assert "tokens/s A" in call.stdout
+
+
+def test_the_last_two_runs_are_compared_unless_others_are_named(store: tuple[str, ...]) -> None:
+    found = document(temp0("compare", "--json", *store))
+    assert (found["schema"], found["exit_code"]) == ("temp0/comparison", 0)
+    assert [prompt["part_at"] for prompt in found["prompts"]] == [None, None]
+    assert {rate["condition"] for rate in found["rates"]} == {"alone", "company 4"}
+    assert found["a"]["run"] != found["b"]["run"]
+    assert found["prompts"][0]["a"]["commonest"]["text"] == found["prompts"][0]["b"]["commonest"]["text"]
+
+
+def test_a_run_that_does_not_exist_is_named(store: tuple[str, ...]) -> None:
+    call = temp0("compare", "last~9", "last", *store)
+    assert call.returncode == 2
+    assert "no run begins with 'last~9'" in call.stderr
+
+
+def test_the_list_of_runs_never_cuts_an_id(store: tuple[str, ...]) -> None:
+    listed = temp0("runs", *store).stdout
+    for run in document(temp0("runs", "--json", *store))["runs"]:
+        assert run["id"] in listed
+
+
+def test_an_empty_store_has_nothing_to_compare(tmp_path: Path) -> None:
+    assert temp0("compare", *in_store(tmp_path)).returncode == 2
