@@ -36,7 +36,8 @@ void print_digest(const char* name, const std::vector<float>& values) {
 void print_linear(const char* name, bool is_bf16) {
   constexpr int64_t kRows = 15, kInputs = 577, kOutputs = 70;
   const std::vector<float> x = numbers(kRows * kInputs, 1), weight = numbers(kOutputs * kInputs, 2);
-  const temp0::PackedLinear packed(weight.data(), kOutputs, kInputs, is_bf16);
+  temp0::PackedLinear packed(kOutputs, kInputs, is_bf16);
+  packed.fill(weight.data(), 0, packed.panels());
   std::vector<float> out(kRows * kOutputs);
   portable_kernels.linear({x.data(), packed.data(), out.data(), kRows, kInputs, kOutputs, is_bf16}, 0,
                           packed.panels());

@@ -10,12 +10,16 @@
 namespace temp0 {
 namespace {
 
+constexpr double kPackedElement = 1.0;  // nanoseconds
+
 PackedLinear* pack(nb::handle weight_array, const std::string& dtype) {
   const View<const float> weight = floats(weight_array, "weight", 2);
   if (dtype != "bf16" && dtype != "fp32") value_error("dtype must be \"bf16\" or \"fp32\", not \"" + dtype + "\"");
   if (weight.size() == 0) value_error("weight must have at least one output and one input");
-  const nb::gil_scoped_release release;
-  return new PackedLinear(weight.data, weight[0], weight[1], dtype == "bf16");
+  auto packed = std::make_unique<PackedLinear>(weight[0], weight[1], dtype == "bf16");
+  execute(packed->panels(), kPackedElement * static_cast<double>(weight.size()), 1,
+          [&](int64_t first, int64_t last) { packed->fill(weight.data, first, last); });
+  return packed.release();
 }
 
 // Whichever takes longer: reading the weights, or the multiply-adds.

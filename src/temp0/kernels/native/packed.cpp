@@ -36,15 +36,15 @@ void* zeroed(size_t bytes) {
   return data;
 }
 
-void pack_fp32(const float* weight, int64_t outputs, int64_t inputs, float* to) {
-  for (int64_t output = 0; output < outputs; ++output)
+void fill_fp32(const float* weight, int64_t first, int64_t last, int64_t inputs, float* to) {
+  for (int64_t output = first; output < last; ++output)
     for (int64_t input = 0; input < inputs; ++input)
       to[(output / kOutputs * inputs + input) * kOutputs + output % kOutputs] = weight[output * inputs + input];
 }
 
-void pack_bf16(const float* weight, int64_t outputs, int64_t inputs, uint32_t* to) {
+void fill_bf16(const float* weight, int64_t first, int64_t last, int64_t inputs, uint32_t* to) {
   const int64_t pairs = (inputs + 1) / 2;
-  for (int64_t output = 0; output < outputs; ++output)
+  for (int64_t output = first; output < last; ++output)
     for (int64_t input = 0; input < inputs; ++input)
       to[(output / kOutputs * pairs + input / 2) * kOutputs + output % kOutputs] |=
           bf16_bits(weight[output * inputs + input]) << (input % 2 * 16);
@@ -54,16 +54,19 @@ void pack_bf16(const float* weight, int64_t outputs, int64_t inputs, uint32_t* t
 
 void PackedLinear::Free::operator()(void* data) const { ::operator delete(data, kAlignment); }
 
-PackedLinear::PackedLinear(const float* weight, int64_t outputs, int64_t inputs, bool is_bf16)
+PackedLinear::PackedLinear(int64_t outputs, int64_t inputs, bool is_bf16)
     : outputs_(outputs),
       inputs_(inputs),
       is_bf16_(is_bf16),
       size_bytes_(bytes_needed(outputs, inputs, is_bf16)),
-      data_(zeroed(size_bytes_)) {
-  if (is_bf16)
-    pack_bf16(weight, outputs, inputs, static_cast<uint32_t*>(data_.get()));
+      data_(zeroed(size_bytes_)) {}
+
+void PackedLinear::fill(const float* weight, int64_t first_panel, int64_t last_panel) {
+  const int64_t first = first_panel * kOutputs, last = std::min(last_panel * kOutputs, outputs_);
+  if (is_bf16_)
+    fill_bf16(weight, first, last, inputs_, static_cast<uint32_t*>(data_.get()));
   else
-    pack_fp32(weight, outputs, inputs, static_cast<float*>(data_.get()));
+    fill_fp32(weight, first, last, inputs_, static_cast<float*>(data_.get()));
 }
 
 }  // namespace temp0

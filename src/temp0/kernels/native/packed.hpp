@@ -12,8 +12,11 @@ namespace temp0 {
 
 class PackedLinear {
  public:
-  // weight is [outputs][inputs]; bf16 rounds to nearest even. Throws std::bad_alloc.
-  PackedLinear(const float* weight, int64_t outputs, int64_t inputs, bool is_bf16);
+  // All zero until filled. Throws std::bad_alloc.
+  PackedLinear(int64_t outputs, int64_t inputs, bool is_bf16);
+
+  // Fills a range of panels, once, from weight[outputs][inputs]; bf16 rounds to nearest even.
+  void fill(const float* weight, int64_t first_panel, int64_t last_panel);
 
   int64_t outputs() const { return outputs_; }
   int64_t inputs() const { return inputs_; }
