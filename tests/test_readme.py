@@ -20,10 +20,20 @@ COMMANDS = [
 ]
 
 
-def test_the_python_example_runs_as_printed() -> None:
-    (code,) = [code for language, code in CODE if language == "python"]
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert re.match(r"(diverged|agreed) \[\d+", run.stdout)
+PYTHON = [code for language, code in CODE if language == "python"]
+
+
+def test_the_library_asks_as_printed() -> None:
+    assert re.match(r"(diverged|agreed) \[\d+", printed(next(code for code in PYTHON if "temp0.ask" in code)))
+
+
+@pytest.mark.model
+def test_the_engine_answers_as_printed() -> None:
+    assert "proverb" in printed(next(code for code in PYTHON if "Engine.load" in code))
+
+
+def printed(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("temp0 ")])

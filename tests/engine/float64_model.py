@@ -1,15 +1,16 @@
-"""A small random llama model, and the same model computed plainly in float64, one whole sequence at a time."""
+"""Small random models, and the same computed plainly in float64, one whole sequence at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers.pre_tokenizers import ByteLevel
 
 from temp0.engine.arithmetic import Arithmetic, arithmetic
-from temp0.engine.checkpoint import Checkpoint, Settings, Vocabulary
+from temp0.engine.checkpoint import BytePairs, Checkpoint, Settings, Vocabulary
 
 Doubles = NDArray[np.float64]
 
@@ -26,19 +27,21 @@ SETTINGS = Settings(
     norm_eps=1e-5,
     tied=False,
 )
+QWEN2 = replace(SETTINGS, qkv_bias=True)
+# A head here is larger than dim / heads, as Qwen3's are.
+QWEN3 = replace(SETTINGS, head_dim=12, qk_norm=True)
 
 
-def tiny_checkpoint(*, eos_ids: frozenset[int] = frozenset(), seed: int = 7) -> Checkpoint:
-    """Llama shapes with grouped heads; weights are bf16 numbers, spread so that activations stay near 1."""
+def tiny_checkpoint(size: Settings = SETTINGS, *, eos_ids: frozenset[int] = frozenset(), seed: int = 7) -> Checkpoint:
+    """A model with grouped heads; weights are bf16 numbers, spread so that activations stay near 1."""
     noise = np.random.default_rng(seed)
 
     def weights(outputs: int, inputs: int) -> NDArray[np.float32]:
         return _bf16(noise.standard_normal((outputs, inputs), np.float32) * inputs**-0.5 * 1.5)
 
-    def norm() -> NDArray[np.float32]:
-        return _bf16(noise.uniform(0.5, 1.5, SETTINGS.dim).astype(np.float32))
+    def norm(width: int = size.dim) -> NDArray[np.float32]:
+        return _bf16(noise.uniform(0.5, 1.5, width).astype(np.float32))
 
-    size = SETTINGS
     shapes = {
         "q": (size.heads * size.head_dim, size.dim),
         "k": (size.kv_heads * size.head_dim, size.dim),
@@ -52,6 +55,10 @@ def tiny_checkpoint(*, eos_ids: frozenset[int] = frozenset(), seed: int = 7) -> 
     for layer in range(size.layers):
         tensors |= {f"layers.{layer}.{name}": weights(*shape) for name, shape in shapes.items()}
         tensors |= {f"layers.{layer}.{name}": norm() for name in ("attention_norm", "feed_norm")}
+        if size.qkv_bias:
+            tensors |= {f"layers.{layer}.{name}_bias": weights(1, shapes[name][0])[0] * 4 for name in "qkv"}
+        if size.qk_norm:
+            tensors |= {f"layers.{layer}.{name}_norm": norm(size.head_dim) for name in "qk"}
     letters = sorted(ByteLevel.alphabet())
     return Checkpoint(
         name="tiny",
@@ -59,13 +66,11 @@ def tiny_checkpoint(*, eos_ids: frozenset[int] = frozenset(), seed: int = 7) -> 
         tensors=tensors,
         vocabulary=Vocabulary(
             tokens=tuple(letters + [f"<{index}>" for index in range(len(letters), size.vocab)]),
-            merges=(),
-            pre="gpt-2",
+            rules=BytePairs(merges=(), pre="gpt-2", add_bos=False),
             control=frozenset(),
             user_defined=frozenset(),
             bos_id=None,
             eos_ids=eos_ids,
-            add_bos=False,
         ),
         chat_template="{{ messages[0].content }}",
     )
@@ -82,7 +87,8 @@ def reference_logits(checkpoint: Checkpoint, tokens: Sequence[int]) -> Doubles:
     tensors = {name: tensor.astype(np.float64) for name, tensor in checkpoint.tensors.items()}
     hidden = tensors["embed"][list(tokens)]
     for layer in range(size.layers):
-        weight = {name: tensors[f"layers.{layer}.{name}"] for name in _LAYER_NAMES}
+        prefix = f"layers.{layer}."
+        weight = {name.removeprefix(prefix): tensors[name] for name in tensors if name.startswith(prefix)}
         normed = _rms_norm(hidden, weight["attention_norm"], size.norm_eps)
         hidden = hidden + _attention(normed, weight, size) @ weight["o"].T
         normed = _rms_norm(hidden, weight["feed_norm"], size.norm_eps)
@@ -99,18 +105,20 @@ def reference_greedy(checkpoint: Checkpoint, tokens: Sequence[int], count: int) 
     return text[len(tokens) :]
 
 
-_LAYER_NAMES = ("attention_norm", "q", "k", "v", "o", "feed_norm", "gate", "up", "down")
-
-
 def _rms_norm(rows: Doubles, weight: Doubles, eps: float) -> Doubles:
-    return rows / np.sqrt((rows**2).mean(axis=1, keepdims=True) + eps) * weight
+    return rows / np.sqrt((rows**2).mean(axis=-1, keepdims=True) + eps) * weight
 
 
 def _attention(normed: Doubles, weight: dict[str, Doubles], size: Settings) -> Doubles:
     count = len(normed)
-    query = _rotated((normed @ weight["q"].T).reshape(count, size.heads, -1), size.rope_theta)
-    key = _rotated((normed @ weight["k"].T).reshape(count, size.kv_heads, -1), size.rope_theta)
-    value = (normed @ weight["v"].T).reshape(count, size.kv_heads, -1)
+    query, key, value = (
+        (normed @ weight[name].T + weight.get(f"{name}_bias", 0)).reshape(count, -1, size.head_dim) for name in "qkv"
+    )
+    if size.qk_norm:
+        query, key = (
+            _rms_norm(heads, weight[name], size.norm_eps) for heads, name in ((query, "q_norm"), (key, "k_norm"))
+        )
+    query, key = (_rotated(heads, size.rope_theta) for heads in (query, key))
     group = size.heads // size.kv_heads
     key, value = (np.repeat(shared, group, axis=1) for shared in (key, value))
     scores = np.einsum("qhd,khd->hqk", query, key) / np.sqrt(size.head_dim)

@@ -38,12 +38,16 @@ class PlainTemplate:
 
 @dataclass
 class ScriptedEngine:
-    """`script` is the answer token by token. `stall_after` tokens it waits until cancelled; `fail_after`, it fails."""
+    """`script` is the answer token by token. `stall_after` tokens it waits until cancelled; `fail_after`, it fails.
+
+    `cached` tokens of every prompt are in its prefix cache, for requests that use it.
+    """
 
     script: tuple[bytes, ...] = (b"Hel", b"lo", b" there", b"!")
     stall_after: int | None = None
     fail_after: int | None = None
     queue_full: bool = False
+    cached: int = 0
     crash: Exception | None = None
     name: str = "scripted"
     fingerprint: str = "temp0-0123456789ab"
@@ -51,6 +55,13 @@ class ScriptedEngine:
     running: int = 0
     waiting: int = 0
     emitted_tokens: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    preemptions: int = 0
+    free_tokens: int = 0
+    kept_tokens: int = 0
+    prefix_cache: bool = False
+    resets: int = 0
     requests: list[Request] = field(default_factory=list)
     cancelled: list[int] = field(default_factory=list)
     ends: dict[int, threading.Event] = field(default_factory=dict)
@@ -87,6 +98,9 @@ class ScriptedEngine:
         self.cancelled.append(ticket)
         self.ends[ticket].set()
 
+    def reset_prefix_cache(self) -> None:
+        self.resets += 1
+
     def _answer(self, ticket, request, on_emission, on_failure) -> None:
         for place, emission in enumerate(self._emissions(request)):
             if place == self.fail_after:
@@ -103,10 +117,11 @@ class ScriptedEngine:
     def _emissions(self, request: Request) -> list[Emission]:
         tokens = [FIRST + place for place in range(len(self.script))] + [END]
         emissions = []
+        cached = self.cached if request.use_prefix_cache else 0
         for place, token in enumerate(tokens[: request.max_tokens]):
             last = place + 1 == request.max_tokens
             finish = "stop" if token == END else "length" if last else None
             logprob = -0.25 * (place + 1) if request.logprobs else None
             top = tuple((FIRST, -1.0 - rank) for rank in range(request.top_logprobs))
-            emissions.append(Emission(token=token, logprob=logprob, top=top, finish=finish))
+            emissions.append(Emission(token=token, logprob=logprob, top=top, finish=finish, cached_tokens=cached))
         return emissions

@@ -6,45 +6,38 @@ import re
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from float64_model import SETTINGS, reference_greedy, reference_logits, stock, tiny_checkpoint
+from engine_client import (
+    CHECKPOINT,
+    all_free,
+    alone,
+    answered,
+    assert_same_bits,
+    run_out,
+    submitted,
+    tiny_engine,
+    watched,
+)
+from float64_model import SETTINGS, reference_greedy, reference_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_gguf import write_gguf
 
 from temp0.core.plan import Message
 from temp0.engine import Emission, Engine, Request
-from temp0.engine.arithmetic import Linear, StockArithmetic
+from temp0.engine.arithmetic import Linear, StockArithmetic, arithmetic
 from temp0.engine.builtin import builtin_weights
 from temp0.engine.checkpoint import Array
 from temp0.engine.gguf_file import read_gguf
-from temp0.errors import QueueFullError, RequestError, Temp0Error, UsageError
+from temp0.errors import QueueFullError, RequestError, UsageError
 
-CHECKPOINT = tiny_checkpoint()
 PROMPTS = [tuple(range(start, start + length)) for start, length in ((3, 5), (70, 17), (120, 1), (200, 40))]
 ANSWERS = [reference_greedy(CHECKPOINT, prompt, 8) for prompt in PROMPTS]
-
-
-@dataclass
-class Client:
-    """Collects what the engine says about one request."""
-
-    emissions: list[Emission] = field(default_factory=list)
-    failures: list[Temp0Error] = field(default_factory=list)
-    ticket: int = 0
-
-    @property
-    def tokens(self) -> list[int]:
-        return [emission.token for emission in self.emissions]
-
-    @property
-    def has_ended(self) -> bool:
-        return bool(self.failures or (self.emissions and self.emissions[-1].finish))
 
 
 class InterruptedArithmetic:
@@ -75,28 +68,8 @@ def _break() -> None:
     raise FloatingPointError("the multiplier burnt")
 
 
-def tiny_engine(*, arithmetic: Any = None, eos_ids: frozenset[int] = frozenset(), **limits: int) -> Engine:
-    checkpoint = replace(CHECKPOINT, vocabulary=replace(CHECKPOINT.vocabulary, eos_ids=eos_ids))
-    return Engine(checkpoint, arithmetic or stock(), fingerprint="temp0-test", **limits)
-
-
 def request(prompt: tuple[int, ...] = PROMPTS[0], **options: Any) -> Request:
     return Request(tokens=prompt, **{"max_tokens": 8, **options})
-
-
-def submitted(engine: Engine, asked: Request) -> Client:
-    client = Client()
-    client.ticket = engine.submit(asked, client.emissions.append, on_failure=client.failures.append)
-    return client
-
-
-def run_out(engine: Engine) -> None:
-    while engine.step():
-        pass
-
-
-def all_free(engine: Engine) -> bool:
-    return (engine.running, engine.waiting, engine.free_tokens) == (0, 0, 16384)
 
 
 def test_greedy_answers_are_those_of_plain_float64_arithmetic() -> None:
@@ -388,12 +361,41 @@ def test_the_fingerprint_names_the_weights_and_how_they_are_computed(tmp_path: P
     weights = write_gguf(tmp_path / "a.gguf")
     others = write_gguf(tmp_path / "b.gguf", metadata={"llama.rope.freq_base": 20000.0})
     prints = [
-        Engine.load(path, kv_tokens=128, threads=1, activations=activations).fingerprint
+        Engine.load(path, kv_tokens=128, chunk_tokens=128, threads=1, activations=activations).fingerprint
         for path, activations in ((weights, "bf16"), (weights, "bf16"), (weights, "fp32"), (others, "bf16"))
     ]
     assert re.fullmatch("temp0-[0-9a-f]{12}", prints[0])
     assert prints[0] == prints[1]
     assert len(set(prints)) == 3
+
+
+def test_how_weights_are_kept_changes_no_bit_in_invariant_arithmetic() -> None:
+    asked = watched(PROMPTS[3])
+    expected = alone(asked)
+    for dtype in ("bf16", "fp32"):
+        engine = tiny_engine(arithmetic=arithmetic("invariant", threads=1, weight_dtype=dtype))
+        assert_same_bits(answered(engine, asked), expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "said"),
+    [
+        ("stock", "bf16", "weight_dtype is 'bf16', expected 'fp32' with stock arithmetic"),
+        ("stock", "fp16", "weight_dtype is 'fp16', expected one of: bf16, fp32"),
+        ("invariant", "fp16", "weight_dtype is 'fp16', expected one of: bf16, fp32"),
+    ],
+)
+def test_weights_that_cannot_be_kept_so_are_refused(name: str, dtype: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        arithmetic(name, threads=1, weight_dtype=dtype)
+    assert arithmetic(name, threads=1, weight_dtype="fp32").name == name
+
+
+def test_a_chunk_larger_than_the_cache_is_refused_at_once() -> None:
+    with pytest.raises(UsageError, match="chunk_tokens is 65, more than the 64 tokens the KV cache holds"):
+        tiny_engine(kv_tokens=64, chunk_tokens=65)
+    engine = tiny_engine(kv_tokens=64, chunk_tokens=64)
+    assert answered(engine, request()).tokens == ANSWERS[0]
 
 
 HARD_PROMPTS = [

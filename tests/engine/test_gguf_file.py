@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tiny_gguf import DIM, EOS, HEAD_DIM, HEADS, TOKENS, tiny_tensors, write_gguf
 
 from temp0.engine.builtin import builtin_weights
-from temp0.engine.checkpoint import Checkpoint
+from temp0.engine.checkpoint import BytePairs, Checkpoint
 from temp0.engine.gguf_file import read_gguf
 from temp0.engine.gguf_header import read_header
 from temp0.errors import ModelError
@@ -94,10 +94,11 @@ def test_settings_and_vocabulary_are_the_files(tiny: Path) -> None:
     assert model.settings.head_dim == HEAD_DIM
     assert model.settings.vocab == len(TOKENS)
     assert model.settings.norm_eps == pytest.approx(1e-5)
-    assert model.vocabulary.merges[2] == ("he", "ll")
+    assert isinstance(model.vocabulary.rules, BytePairs)
+    assert model.vocabulary.rules.merges[2] == ("he", "ll")
+    assert model.vocabulary.rules.add_bos is None
     assert model.vocabulary.eos_ids == {EOS}
     assert model.vocabulary.eos_id == EOS
-    assert model.vocabulary.add_bos is None
     assert model.chat_template == "{{ messages[0].content }}"
 
 
@@ -110,22 +111,34 @@ def test_a_feature_that_is_off_is_no_reason_to_refuse(tmp_path: Path) -> None:
     assert read_gguf(write_gguf(tmp_path / "a.gguf", metadata=off)).settings.dim == DIM
 
 
+@pytest.mark.parametrize(("window", "context"), [(0, 128), (4096, 128), (32, 32)])
+def test_a_sliding_window_limits_the_context(tmp_path: Path, window: int, context: int) -> None:
+    metadata = {"llama.attention.sliding_window": window}
+    assert read_gguf(write_gguf(tmp_path / "a.gguf", metadata=metadata)).settings.context == context
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"architecture": "qwen2"}, "architecture 'qwen2', expected 'llama'"),
+        ({"architecture": "gemma3"}, "architecture 'gemma3', expected one of llama, qwen2, qwen3"),
         ({"metadata": {"llama.rope.scaling.type": "linear"}}, "llama.rope.scaling.type = linear"),
         ({"metadata": {"llama.rope.scaling.factor": 4.0}}, "llama.rope.scaling.factor = 4.0"),
-        ({"metadata": {"llama.attention.sliding_window": 4096}}, "llama.attention.sliding_window = 4096"),
+        ({"metadata": {"llama.attention.sliding_window_pattern": 2}}, "llama.attention.sliding_window_pattern = 2"),
+        ({"metadata": {"llama.expert_count": 8}}, "llama.expert_count = 8"),
+        ({"metadata": {"llama.rope.freq_base": 0.5}}, "rope_theta is 0.5, expected 1 to 1e30"),
+        ({"metadata": {"llama.attention.layer_norm_rms_epsilon": -1.0}}, "norm_eps is -1.0, expected 0 or more"),
+        ({"tensors": tiny_tensors() | {"blk.0.attn_q.bias": np.ones(64, np.float32)}}, "such as blk.0.attn_q.bias"),
         ({"metadata": {"llama.never_heard_of": 1}}, "llama.never_heard_of = 1"),
         ({"metadata": {"llama.rope.dimension_count": 8}}, "llama.rope.dimension_count = 8"),
         ({"metadata": {"llama.attention.head_count": 0}}, "heads is 0, expected more than 0"),
         ({"metadata": {"llama.attention.head_count_kv": 3}}, "4 heads over 3 KV heads"),
+        ({"metadata": {"llama.block_count": 2**32 - 1}}, "blk.2.attn_norm.weight is absent"),
+        ({"metadata": {"llama.context_length": 2**32 - 1}}, "context is 4294967295, expected at most 16777216"),
         ({"metadata": {"llama.block_count": 3}}, "blk.2.attn_norm.weight is absent"),
         ({"metadata": {"llama.feed_forward_length": 97}}, "has shape [96, 64], expected shape [97, 64]"),
         ({"without": "llama.attention.layer_norm_rms_epsilon"}, "layer_norm_rms_epsilon is absent, expected a number"),
         ({"metadata": {"llama.context_length": "long"}}, "llama.context_length is 'long', expected a whole number"),
-        ({"metadata": {"tokenizer.ggml.model": "llama"}}, "tokenizer of kind 'llama', expected 'gpt2'"),
+        ({"metadata": {"tokenizer.ggml.model": "llama"}}, "tokenizer.ggml.scores is absent"),
         ({"metadata": {"tokenizer.ggml.add_eos_token": True}}, "wants an end token after every prompt"),
         ({"metadata": {"tokenizer.ggml.eos_token_id": 9999}}, "eos_token_id is 9999, expected less than"),
         ({"metadata": {"tokenizer.ggml.token_type": [1, 1]}}, "but 2 token types"),
@@ -198,7 +211,7 @@ def test_the_header_is_what_the_gguf_package_reads(tiny: Path) -> None:
     reader = GGUFReader(tiny)
     header = read_header(tiny, reader.data.data)
     fields = {key: field.contents() for key, field in reader.fields.items() if not key.startswith("GGUF.")}
-    assert header.metadata == fields
+    assert header.values == fields
     assert [(place.name, place.start, place.end) for place in header.tensors.values()] == [
         (tensor.name, tensor.data_offset, tensor.data_offset + tensor.n_bytes) for tensor in reader.tensors
     ]
@@ -210,8 +223,9 @@ def test_the_builtin_model_is_smollm2(builtin: Checkpoint) -> None:
     assert (shape.dim, shape.layers, shape.heads, shape.kv_heads, shape.head_dim) == (576, 30, 9, 3, 64)
     assert (shape.ffn, shape.vocab, shape.context, shape.rope_theta) == (1536, 49152, 8192, 100000.0)
     assert shape.tied
-    assert builtin.vocabulary.pre == "smollm"
+    assert isinstance(builtin.vocabulary.rules, BytePairs)
+    assert builtin.vocabulary.rules.pre == "smollm"
+    assert builtin.vocabulary.rules.add_bos is False
     assert builtin.vocabulary.eos_ids == {0, 2}
     assert builtin.vocabulary.eos_id == 2
-    assert builtin.vocabulary.add_bos is False
     assert len(builtin.tensors) == 30 * 9 + 3

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from float64_model import SETTINGS, reference_logits, stock, tiny_checkpoint
+from float64_model import QWEN2, QWEN3, SETTINGS, reference_logits, stock, tiny_checkpoint
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from temp0.engine.arithmetic import arithmetic
 from temp0.engine.builtin import builtin_weights
+from temp0.engine.checkpoint import Settings
 from temp0.engine.gguf_file import read_gguf
 from temp0.engine.kv_cache import KvCache
 from temp0.engine.model import Batch, Model
@@ -66,6 +67,18 @@ def logits_in_pieces(pieces: Sequence[int]) -> NDArray[np.float32]:
 
 def test_logits_are_close_to_plain_float64_arithmetic() -> None:
     np.testing.assert_allclose(logits_in_pieces([]), EXPECTED, rtol=0, atol=CLOSE)
+
+
+@pytest.mark.parametrize("size", [QWEN2, QWEN3], ids=["qwen2", "qwen3"])
+def test_biases_and_norms_of_heads_are_close_to_plain_float64_arithmetic(size: Settings) -> None:
+    checkpoint = tiny_checkpoint(size)
+    cache = KvCache(size, tokens=800, slots=5)
+    for name in ("stock", "invariant"):
+        model = Model(checkpoint, arithmetic(name, activations="fp32", threads=1), rows=200, wanted=200)
+        logits = model.forward(rows_of(cache.hold(len(TOKENS)), TOKENS), cache)
+        expected = reference_logits(checkpoint, TOKENS)
+        np.testing.assert_allclose(logits, expected, rtol=0, atol=CLOSE)
+        assert np.abs(expected - EXPECTED).max() > 1000 * CLOSE
 
 
 @settings(max_examples=15, deadline=None)

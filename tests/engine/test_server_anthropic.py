@@ -97,9 +97,20 @@ def test_a_system_prompt_is_the_first_message(system):
 def test_decoding_is_greedy_where_no_temperature_is_sent():
     engine = ScriptedEngine()
     answer(engine)
-    answer(engine, temperature=0.5, seed=3, ignore_eos=True)
+    answer(engine, temperature=0.5, seed=3, ignore_eos=True, cache_prompt=False)
     assert [request.temperature for request in engine.requests] == [0, 0.5]
     assert (engine.requests[1].seed, engine.requests[1].ignore_eos) == (3, True)
+    assert [request.use_prefix_cache for request in engine.requests] == [True, False]
+
+
+def test_usage_counts_cached_tokens_apart_from_the_others():
+    engine = ScriptedEngine(script=(b"x",), cached=5)
+    usages = [answer(engine)["usage"]]
+    found = events(engine)
+    usages += [found[0]["message"]["usage"], found[-2]["usage"]]
+    prompt = len("user:Say hi.\n")
+    assert {(usage["input_tokens"], usage["cache_read_input_tokens"]) for usage in usages} == {(prompt - 5, 5)}
+    assert {usage["cache_creation_input_tokens"] for usage in usages} == {0}
 
 
 @pytest.mark.parametrize(
@@ -120,6 +131,7 @@ def test_fields_that_change_nothing_are_tolerated(fields):
         ({"max_tokens": "5"}, "max_tokens"),
         ({"max_tokens": 5000}, "5000"),
         ({"temperature": 1.5}, "temperature"),
+        ({"cache_prompt": "no"}, "cache_prompt"),
         ({"tools": [{"name": "t"}]}, "tools"),
         ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, "thinking"),
         ({"output_config": {"format": {"type": "json_schema"}}}, "output_config.format"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import signal
 import socket
@@ -16,6 +17,7 @@ from served_model import KEY, serve_process, served_model
 from tiny_gguf import write_gguf
 
 from temp0.cli.serve import serve
+from temp0.engine import Engine
 
 LONG = 20_000
 
@@ -43,9 +45,35 @@ def test_help_loads_nothing_heavy_and_teaches():
         "greedy",
         "8020",
         "OPENAI_BASE_URL=",
+        "/reset_prefix_cache",
+        "cache_prompt",
     ):
         assert word in text
     assert "exit-with-stdin" not in text
+
+
+def test_the_limits_that_help_shows_are_those_of_the_engine():
+    shown = {option.name: option.default for option in serve.params}
+    engine = {name: parameter.default for name, parameter in inspect.signature(Engine).parameters.items()}
+    for name in ("kv_tokens", "max_running", "chunk_tokens", "queue", "prefix_cache"):
+        assert shown[name] == engine[name]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--chunk-tokens", "300", "--kv-tokens", "256"), "chunk_tokens is 300, more than the 256"),
+        (("--kv-tokens", "15"), "kv_tokens is 15, expected at least 16"),
+        (("--weight-dtype", "bf16"), "weight_dtype is 'bf16', expected 'fp32' with stock"),
+    ],
+)
+def test_what_can_never_work_is_refused_at_start(options, said, tmp_path):
+    path = write_gguf(tmp_path / "tiny.gguf")
+    with serve_process("--port", "0", "--weights", str(path), *options) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert said in err
+    assert "Traceback" not in err
 
 
 def test_a_key_variable_that_is_not_set_is_a_usage_error(tmp_path):

@@ -164,8 +164,25 @@ def test_health_names_the_model():
     assert (status, json.loads(text)) == (200, {"status": "ok", "model": "scripted"})
 
 
+def test_the_prefix_cache_is_emptied_on_demand():
+    engine = ScriptedEngine()
+    assert post(engine, "/reset_prefix_cache", b"")[::2] == (200, {"status": "ok"})
+    assert engine.resets == 1
+    assert get(engine, "/reset_prefix_cache")[0] == 405
+    assert engine.resets == 1
+
+
+def test_only_who_has_the_key_empties_the_prefix_cache():
+    engine = ScriptedEngine()
+    assert post(engine, "/reset_prefix_cache", b"", api_key=KEY)[0] == 401
+    assert engine.resets == 0
+    assert post(engine, "/reset_prefix_cache", b"", api_key=KEY, headers={"x-api-key": KEY})[0] == 200
+    assert engine.resets == 1
+
+
 def test_metrics_are_prometheus_text_with_help_and_type():
-    engine = ScriptedEngine(running=3, waiting=2, emitted_tokens=40)
+    counts = {"emitted_tokens": 40, "prompt_tokens": 90, "cached_tokens": 64, "preemptions": 5}
+    engine = ScriptedEngine(running=3, waiting=2, free_tokens=320, kept_tokens=112, prefix_cache=True, **counts)
     status, headers, text = get(engine, "/metrics")
     assert (status, headers["Content-Type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
     assert text.endswith("\n")
@@ -173,6 +190,12 @@ def test_metrics_are_prometheus_text_with_help_and_type():
     assert found["temp0_requests_running"] == "3"
     assert found["temp0_requests_waiting"] == "2"
     assert found["temp0_generated_tokens_total"] == "40"
+    assert found["temp0_prompt_tokens_total"] == "90"
+    assert found["temp0_prompt_tokens_cached_total"] == "64"
+    assert found["temp0_preemptions_total"] == "5"
+    assert found["temp0_kv_free_tokens"] == "320"
+    assert found["temp0_prefix_cache_kept_tokens"] == "112"
+    assert found["temp0_prefix_cache_enabled"] == "1"
     assert found['temp0_requests_total{outcome="stop"}'] == "0"
     for name in {sample.split("{")[0] for sample in found}:
         assert f"# HELP {name} " in text
@@ -208,6 +231,8 @@ def test_a_request_for_no_completion_is_not_counted():
     async def wrong_method(client):
         async with client.get(CHAT) as response:
             assert response.status == 405
+        async with client.post("/no_such_thing") as response:
+            assert response.status == 404
         async with client.get("/metrics") as response:
             return samples(await response.text())
 

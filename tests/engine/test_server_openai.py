@@ -93,6 +93,15 @@ def test_usage_comes_last_in_a_stream_where_it_is_asked_for():
     assert all(chunk["usage"] is None for chunk in rest)
 
 
+@pytest.mark.parametrize(("fields", "cached"), [({}, 16), ({"cache_prompt": True}, 16), ({"cache_prompt": False}, 0)])
+def test_usage_says_how_much_of_the_prompt_was_cached(fields, cached):
+    engine = ScriptedEngine(script=(b"x",), cached=16)
+    *_, last = chunks(engine, stream_options={"include_usage": True}, **fields)
+    usages = [answer(engine, **fields)["usage"], last["usage"]]
+    assert [usage["prompt_tokens_details"] for usage in usages] == [{"cached_tokens": cached}] * 2
+    assert {usage["prompt_tokens"] for usage in usages} == {len("user:Say hi.\n")}
+
+
 def test_logprobs_carry_token_bytes_and_alternatives():
     content = answer(ScriptedEngine(), logprobs=True, top_logprobs=2)["choices"][0]["logprobs"]["content"]
     alternatives = [
@@ -152,10 +161,13 @@ def test_decoding_is_greedy_where_no_temperature_is_sent():
 
 def test_everything_the_engine_can_honour_reaches_it():
     engine = ScriptedEngine()
-    answer(engine, temperature=0.5, seed=-7, logprobs=True, top_logprobs=3, ignore_eos=True, max_tokens=9)
-    request = engine.requests[0]
+    honoured = {"temperature": 0.5, "seed": -7, "logprobs": True, "top_logprobs": 3, "ignore_eos": True}
+    answer(engine, max_tokens=9, cache_prompt=False, **honoured)
+    answer(engine)
+    request, plain = engine.requests
     assert (request.temperature, request.seed, request.max_tokens) == (0.5, -7, 9)
     assert (request.logprobs, request.top_logprobs, request.ignore_eos) == (True, 3, True)
+    assert (request.use_prefix_cache, plain.use_prefix_cache) == (False, True)
 
 
 def test_a_client_without_a_limit_gets_the_default_as_far_as_the_context_goes():
@@ -210,6 +222,7 @@ def test_fields_that_change_nothing_are_tolerated(fields):
         ({"stop": ["a", ""]}, "stop[1]"),
         ({"stop": 5}, "stop"),
         ({"ignore_eos": "x"}, "ignore_eos"),
+        ({"cache_prompt": 0}, "cache_prompt"),
         ({"messages": None}, "messages"),
         ({"messages": []}, "messages"),
         ({"messages": "Say hi."}, "messages"),

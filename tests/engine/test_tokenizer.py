@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from tiny_gguf import BOS, EOS, KINDS, MERGES, TOKENS, USER
 from tokenizers.pre_tokenizers import ByteLevel
 
 from temp0.engine.builtin import builtin_weights
-from temp0.engine.checkpoint import Vocabulary
+from temp0.engine.checkpoint import BytePairs, Vocabulary
 from temp0.engine.gguf_header import read_header
 from temp0.engine.gguf_vocabulary import vocabulary_of
 from temp0.engine.tokenizer import TextDecoder, Tokenizer
@@ -23,14 +24,16 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "tokenizer"
 
 TINY = Vocabulary(
     tokens=tuple(TOKENS),
-    merges=tuple((merge.split()[0], merge.split()[1]) for merge in MERGES),
-    pre="smollm",
+    rules=BytePairs(merges=tuple((merge.split()[0], merge.split()[1]) for merge in MERGES), pre="smollm", add_bos=None),
     control=frozenset({BOS, EOS}),
     user_defined=frozenset({USER}),
     bos_id=BOS,
     eos_ids=frozenset({EOS}),
-    add_bos=None,
 )
+
+
+def ruled(vocabulary: Vocabulary, **changes: Any) -> Vocabulary:
+    return replace(vocabulary, rules=replace(vocabulary.rules, **changes))
 
 
 def written(tokenizer: Tokenizer, ids: list[int]) -> bytes:
@@ -56,13 +59,15 @@ def trained(recorded: dict[str, Any]) -> Vocabulary:
     size = len(words["tokens"])
     return Vocabulary(
         tokens=(*words["tokens"], "<|im_start|>", "<|im_end|>"),
-        merges=tuple((left, right) for left, right in (merge.split(" ") for merge in words["merges"])),
-        pre="smollm",
+        rules=BytePairs(
+            merges=tuple((left, right) for left, right in (merge.split(" ") for merge in words["merges"])),
+            pre="smollm",
+            add_bos=False,
+        ),
         control=frozenset({size, size + 1}),
         user_defined=frozenset(),
         bos_id=size,
         eos_ids=frozenset({size + 1}),
-        add_bos=False,
     )
 
 
@@ -77,9 +82,26 @@ def test_the_builtin_model_has_the_ids_of_llama_cpp(recorded: dict[str, Any], sm
     assert not unlike(recorded, "smollm2", Tokenizer(smollm2))
 
 
-@pytest.mark.parametrize("pre", ["smollm", "gpt-2", "llama-bpe", "qwen2"])
+def is_known_to_differ(pre: str, text: str) -> bool:
+    """Qwen's own tokenizer composes characters first, and Mistral's knows capitals and marks beyond ASCII."""
+    if pre == "qwen2":
+        return not unicodedata.is_normalized("NFC", text)
+    return pre == "tekken" and any(unicodedata.category(letter) in BEYOND_ASCII for letter in text if letter > "~")
+
+
+BEYOND_ASCII = ("Lu", "Ll", "Lt", "Mn", "Mc", "Me")
+
+
+@pytest.mark.parametrize("pre", ["smollm", "gpt-2", "llama-bpe", "qwen2", "tekken"])
 def test_words_are_cut_as_llama_cpp_cuts_them(recorded: dict[str, Any], trained: Vocabulary, pre: str) -> None:
-    assert not unlike(recorded, pre, Tokenizer(replace(trained, pre=pre)))
+    different = unlike(recorded, pre, Tokenizer(ruled(trained, pre=pre)))
+    assert [text for text in different if not is_known_to_differ(pre, text)] == []
+    assert len(different) < 80
+
+
+def test_qwen2_composes_characters_first(trained: Vocabulary) -> None:
+    tokenizer = Tokenizer(ruled(trained, pre="qwen2"))
+    assert tokenizer.encode("cafe\u0301") == tokenizer.encode("caf\u00e9")
 
 
 @pytest.mark.model
@@ -88,7 +110,7 @@ def test_digits_stand_alone_and_two_spaces_together(smollm2: Vocabulary) -> None
 
 
 def test_llama_bpe_begins_with_bos_where_the_file_does_not_say(recorded: dict[str, Any], trained: Vocabulary) -> None:
-    tokenizer = Tokenizer(replace(trained, pre="llama-bpe", add_bos=None))
+    tokenizer = Tokenizer(ruled(trained, pre="llama-bpe", add_bos=None))
     assert [tokenizer.encode(recorded["texts"][0])] == recorded["ids"]["llama-bpe, silent about bos"]
 
 
@@ -130,6 +152,12 @@ def test_control_tokens_write_nothing_and_user_tokens_their_text() -> None:
     assert KINDS[EOS] != KINDS[USER]
 
 
+def test_unused_tokens_write_nothing_and_no_text_has_them() -> None:
+    tokenizer = Tokenizer(replace(TINY, tokens=(*TOKENS, "[PAD9]"), unused=frozenset({len(TOKENS)})))
+    assert tokenizer.bytes_of(len(TOKENS)) == b""
+    assert len(TOKENS) not in tokenizer.encode("[PAD9]")
+
+
 def test_bytes_without_a_token_keep_their_neighbours_apart() -> None:
     tokens = tuple(
         "¡¡¡" if token == ByteLevel(use_regex=False).pre_tokenize_str("\x04")[0][0][-1] else token for token in TOKENS
@@ -140,7 +168,7 @@ def test_bytes_without_a_token_keep_their_neighbours_apart() -> None:
 
 
 def test_the_beginning_is_marked_where_the_model_asks_and_never_twice() -> None:
-    tokenizer = Tokenizer(replace(TINY, add_bos=True))
+    tokenizer = Tokenizer(ruled(TINY, add_bos=True))
     assert tokenizer.encode("he") == [BOS, TOKENS.index("he")]
     assert tokenizer.encode("<|im_start|>he") == [BOS, TOKENS.index("he")]
     assert tokenizer.encode("") == [BOS]
@@ -166,10 +194,19 @@ def test_an_id_outside_the_vocabulary_is_refused(token: int) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"pre": "deepseek-llm"}, "'deepseek-llm', expected one of smollm, gpt-2"),
-        ({"pre": "default"}, "'default', expected one of"),
-        ({"merges": (("h", "zz"),)}, "merges 'h' and 'zz', which are not all tokens"),
-        ({"merges": (("h", "h"),)}, "merges 'h' and 'h', which are not all tokens"),
+        (
+            {"rules": BytePairs(merges=(), pre="deepseek-llm", add_bos=None)},
+            "'deepseek-llm', expected one of smollm, gpt-2",
+        ),
+        ({"rules": BytePairs(merges=(), pre="default", add_bos=None)}, "'default', expected one of"),
+        (
+            {"rules": BytePairs(merges=(("h", "zz"),), pre="smollm", add_bos=None)},
+            "merges 'h' and 'zz', which are not all tokens",
+        ),
+        (
+            {"rules": BytePairs(merges=(("h", "h"),), pre="smollm", add_bos=None)},
+            "merges 'h' and 'h', which are not all tokens",
+        ),
         ({"tokens": (*TOKENS[:-1], "he")}, "1 of the model's tokens are written like another"),
     ],
 )

@@ -73,17 +73,19 @@ def write_gguf(
 ) -> Path:
     """Write the tiny model to `path`. `metadata` replaces and adds keys, `without` leaves one out.
 
-    Matrices are stored as `kind`, vectors as float32, as llama.cpp does.
+    Matrices are stored as `kind`, vectors as float32, as llama.cpp does. A tensor is a weight unless its name says
+    bias.
     """
     writer = GGUFWriter(path, architecture)
     for key, value in (METADATA | dict(metadata or {})).items():
         if key != without:
             _add(writer, key, value)
     for name, weights in (tiny_tensors() if tensors is None else tensors).items():
+        full = name if name.endswith(".bias") else f"{name}.weight"
         if weights.ndim == 1 or kind is GGMLQuantizationType.F32:
-            writer.add_tensor(f"{name}.weight", weights)
+            writer.add_tensor(full, weights)
         else:
-            writer.add_tensor(f"{name}.weight", quantize(weights, kind), raw_dtype=kind)
+            writer.add_tensor(full, quantize(weights, kind), raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
 from analysis_samples import agreed, five_prompts, hostile, nothing
+from documented_fields import documented, is_of, leaves
 
 from temp0.core.analysis import Analysis
 from temp0.core.pairing import PairedPrompt, PairedRate, Pairing
-from temp0.report import pairing_screen, rendered
+from temp0.report import pairing_json, pairing_screen, rendered
 from temp0.report.pairing_screen import conclusion
 
 
@@ -46,3 +50,13 @@ def test_where_nothing_was_answered_nothing_is_compared() -> None:
 
 def test_strangers_text_cannot_command_the_terminal() -> None:
     assert "\x1b" not in shown(paired(hostile(), hostile()))
+
+
+@pytest.mark.parametrize("b", [five_prompts(), nothing()], ids=["answered", "unanswered"])
+def test_every_field_of_the_document_is_documented(b: Analysis) -> None:
+    fields = documented("Two runs side by side")
+    rates = (PairedRate(condition="alone", a=20.0, b=None),)
+    document = json.loads(pairing_json(paired(five_prompts(), b, rates=rates)))
+    for path, value in leaves(document, fields):
+        assert path in fields, path
+        assert is_of(value, fields[path]), path

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import analysis_samples as samples
 import pytest
+from documented_fields import documented, is_of, leaves
 
 from temp0.core.analysis import Analysis, Tally
 from temp0.report import document, failure_text, json_text
 
-PAGE = Path(__file__).parents[2] / "docs" / "format.md"
-TABLES = [
-    [row.strip("| ").split(" | ") for row in table.splitlines() if row.startswith("| `")]
-    for table in PAGE.read_text("utf-8").split("| field | type | meaning |")[1:]
-]
-DOCUMENTED = {name.strip("`"): kind for name, kind, _ in TABLES[0]}
-FAILURE = {name.strip("`"): kind for name, kind, _ in TABLES[1]}
+DOCUMENTED = documented("Fields")
+FAILURE = documented("A verb that failed")
 
 
 def every_sample() -> list[Analysis]:
@@ -33,46 +27,23 @@ def with_excluded(analysis: Analysis) -> Analysis:
     return replace(analysis, prompts=(replace(first, conditions=conditions), *others))
 
 
-def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    """Every value that is not a list or object, by its path; an object that may be null also by its own."""
-    if isinstance(value, dict):
-        if path in DOCUMENTED:
-            yield path, value
-        for name, inner in value.items():
-            yield from leaves(inner, f"{path}.{name}" if path else name)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from leaves(inner, f"{path}[]")
-    else:
-        yield path, value
-
-
-def is_of(value: object, kind: str) -> bool:
-    if kind.endswith(" or null"):
-        return value is None or is_of(value, kind.removesuffix(" or null"))
-    types = {"string": str, "integer": int, "boolean": bool, "object": dict}
-    if kind == "number":
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if kind in types:
-        return type(value) is types[kind]
-    return value in kind.split(", ")
-
-
 def test_every_field_of_a_document_is_documented_with_its_type() -> None:
     for analysis in every_sample():
-        for path, value in leaves(document(analysis)):
+        for path, value in leaves(document(analysis), DOCUMENTED):
             assert path in DOCUMENTED, path
             assert is_of(value, DOCUMENTED[path]), (path, value, DOCUMENTED[path])
 
 
 def test_every_documented_field_occurs() -> None:
-    seen = {path for analysis in every_sample() for path, _ in leaves(document(analysis))}
+    seen = {path for analysis in every_sample() for path, _ in leaves(document(analysis), DOCUMENTED)}
 
     assert set(DOCUMENTED) - seen == set()
 
 
 def test_null_occurs_wherever_it_is_documented() -> None:
-    nulls = {path for analysis in every_sample() for path, value in leaves(document(analysis)) if value is None}
+    nulls = {
+        path for analysis in every_sample() for path, value in leaves(document(analysis), DOCUMENTED) if value is None
+    }
 
     assert {path for path, kind in DOCUMENTED.items() if kind.endswith(" or null")} - nulls == set()
 

@@ -25,10 +25,12 @@ INTERRUPTED = 4
 VERBS = {
     "probe": "Ask an endpoint the same prompts many times and show where its answers fork.",
     "show": "Show a stored run again.",
+    "compare": "Show two stored runs side by side.",
     "runs": "List the stored runs.",
     "report": "Write a stored run as a page or as JSON.",
     "serve": "Serve the built-in engine, OpenAI- and Anthropic-style.",
     "sums": "Work out the order of addition by hand.",
+    "tax": "Measure what invariance costs here, in throughput and latency.",
 }
 
 

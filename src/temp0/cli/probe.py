@@ -55,7 +55,12 @@ PLAN_OPTIONS = (
 @click.option(
     "--key-env", metavar="NAME", help="The environment variable that holds the key, where it is not the usual one."
 )
-@click.option("--weights", type=click.Path(path_type=Path), metavar="PATH", help="Built-in engine: another GGUF file.")
+@click.option(
+    "--weights",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Built-in engine: another GGUF file, or a Hugging Face directory.",
+)
 @click.option("--arithmetic", default="stock", metavar="NAME", help="Built-in engine: how it adds. [default: stock]")
 @click.option(
     "--threads",

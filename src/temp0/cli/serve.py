@@ -41,7 +41,7 @@ Examples:
 @click.option(
     "--weights",
     type=click.Path(path_type=Path),
-    help="A GGUF file of the llama architecture.  [default: the built-in model]",
+    help="A GGUF file or a Hugging Face directory.  [default: the built-in model]",
 )
 @click.option(
     "--arithmetic",
@@ -57,12 +57,22 @@ Examples:
     show_default=True,
     help="Rounding between operations.",
 )
+@click.option(
+    "--weight-dtype",
+    type=click.Choice(["bf16", "fp32"]),
+    help="How weights are kept; changes no bit.  [default: bf16 with invariant; stock has fp32 only]",
+)
 @click.option("--threads", type=_AT_LEAST_ONE, help="Threads that calculate.  [default: every usable core]")
 @click.option("--kv-tokens", type=_AT_LEAST_ONE, default=16384, show_default=True, help="Tokens the KV cache holds.")
 @click.option("--max-running", type=_AT_LEAST_ONE, default=32, show_default=True, help="Requests worked on at once.")
 @click.option("--chunk-tokens", type=_AT_LEAST_ONE, default=256, show_default=True, help="Prompt tokens read per step.")
 @click.option(
     "--queue", type=_AT_LEAST_ONE, default=64, show_default=True, help="Requests that may wait; more get a 429."
+)
+@click.option(
+    "--prefix-cache/--no-prefix-cache",
+    default=None,
+    help="Keep what was computed for later texts that begin alike.  [default: on with invariant, off with stock]",
 )
 @click.option(
     "--key-env",
@@ -74,13 +84,15 @@ def serve(host: str, port: int, key_env: str | None, exit_with_stdin: bool, **mo
     """Serve the built-in model, or another, over HTTP.
 
     Speaks POST /v1/chat/completions (OpenAI) and POST /v1/messages (Anthropic), streamed or not, and answers GET
-    /v1/models, /health and /metrics (Prometheus). Point a client at the URL it prints.
+    /v1/models, /health and /metrics (Prometheus). Point a client at the URL it prints. POST /reset_prefix_cache
+    empties the prefix cache; a request with "cache_prompt": false takes no part in it.
 
     Decoding is greedy unless a request sends a temperature above 0; a seed makes that repeatable. A request
     that asks for what the server cannot do (tools, JSON mode, more than one choice) is refused, never answered
     as if it had not asked. Clients that send no max_tokens get up to 1024.
 
-    Ctrl-C or SIGTERM ends it, with exit code 0. With --key-env, everything under /v1 asks for that key.
+    Ctrl-C or SIGTERM ends it, with exit code 0. With --key-env, everything under /v1 asks for that key, and so
+    does every POST.
     """
     import asyncio
 

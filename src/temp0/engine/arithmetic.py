@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -19,6 +19,7 @@ from temp0.engine.checkpoint import Array
 from temp0.errors import UsageError
 
 ACTIVATIONS = ("bf16", "fp32")
+WEIGHT_DTYPES = ("bf16", "fp32")
 
 # Measured with OpenBLAS 0.3.31 (SkylakeX kernels, 2 threads) on the shapes of SmolLM2: W @ x.T beats x @ W.T by 10 to
 # 30 % from 2 to 32 rows, is equal at 1 and at 64, and loses by 15 % at 128. The head is 1.4 to 1.9 times faster from
@@ -54,7 +55,9 @@ class StockArithmetic:
 
     name = "stock"
 
-    def __init__(self, *, activations: str, threads: int) -> None:
+    def __init__(self, *, activations: str, threads: int, weight_dtype: str | None = None) -> None:
+        if weight_dtype == "bf16":
+            raise UsageError("weight_dtype is 'bf16', expected 'fp32' with stock arithmetic, whose BLAS has no bf16")
         self._rounding = _rounding(activations)
         self._threads = threads
         self._pools = ThreadpoolController().select(user_api="blas")
@@ -94,18 +97,19 @@ class StockArithmetic:
 class InvariantArithmetic:
     """Our own kernels: every sum in one order of fused multiply-adds, whatever else is in the batch.
 
-    Weights are kept in bf16, which they are anyway, so the sums are those of fp32 weights at half the bytes.
+    Weights are bf16 numbers anyway: keeping them in fp32 changes no bit, and twice the bytes are read.
     """
 
     name = "invariant"
 
-    def __init__(self, *, activations: str, threads: int) -> None:
+    def __init__(self, *, activations: str, threads: int, weight_dtype: str | None = None) -> None:
         self._rounding = _rounding(activations)
         self._threads = threads
+        self._weight_dtype: Literal["bf16", "fp32"] = "fp32" if weight_dtype == "fp32" else "bf16"
 
     def linear(self, weight: Array) -> Linear:
         """Pack a weight [N, K] into panels of outputs."""
-        packed = kernels.pack(weight, dtype="bf16")
+        packed = kernels.pack(weight, dtype=self._weight_dtype)
 
         def multiply(rows: Array, out: Array) -> None:
             kernels.linear(rows, packed, out)
@@ -122,13 +126,21 @@ class InvariantArithmetic:
         return nullcontext()
 
 
-def arithmetic(name: str, *, activations: str = "bf16", threads: int | None = None) -> Arithmetic:
-    """The arithmetic of that name; `threads` is every usable core unless stated. UsageError says what there is."""
+def arithmetic(
+    name: str, *, activations: str = "bf16", threads: int | None = None, weight_dtype: str | None = None
+) -> Arithmetic:
+    """The arithmetic of that name; UsageError says what there is.
+
+    `threads` is every usable core unless stated. `weight_dtype` is how linears keep their weights, which are bf16
+    numbers either way: bf16 in invariant unless stated, always fp32 in stock.
+    """
     if name not in _ARITHMETICS:
         raise UsageError(f"arithmetic is {name!r}, expected one of: {', '.join(_ARITHMETICS)}")
     if threads is not None and threads < 1:
         raise UsageError(f"threads is {threads}, expected at least 1")
-    return _ARITHMETICS[name](activations=activations, threads=threads or usable_cores())
+    if weight_dtype not in {None, *WEIGHT_DTYPES}:
+        raise UsageError(f"weight_dtype is {weight_dtype!r}, expected one of: {', '.join(WEIGHT_DTYPES)}")
+    return _ARITHMETICS[name](activations=activations, threads=threads or usable_cores(), weight_dtype=weight_dtype)
 
 
 def usable_cores() -> int:

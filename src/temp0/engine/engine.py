@@ -14,22 +14,25 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from itertools import compress
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Self
+from typing import Self, Unpack
 
 from temp0.core.plan import Message
-from temp0.engine.arithmetic import Arithmetic
+from temp0.engine.arithmetic import Arithmetic, InvariantArithmetic
 from temp0.engine.arithmetic import arithmetic as arithmetic_of
 from temp0.engine.chat import ChatTemplate
 from temp0.engine.checkpoint import Checkpoint
-from temp0.engine.gguf_file import read_gguf
 from temp0.engine.kv_cache import KvCache
+from temp0.engine.limits import Limits
 from temp0.engine.model import Model
 from temp0.engine.request import Emission, Finish, Request, check
-from temp0.engine.sampling import choose
-from temp0.engine.scheduler import Scheduler, Share, Ticket, batch_of
+from temp0.engine.sampling import choose, usable
+from temp0.engine.scheduler import Scheduler, batch_of
+from temp0.engine.ticket import Share, Ticket
 from temp0.engine.tokenizer import TextDecoder, Tokenizer
+from temp0.engine.weights import identifying_files, read_checkpoint
 from temp0.errors import RequestError, Temp0Error
 
 _log = logging.getLogger(__name__)
@@ -48,24 +51,31 @@ class Engine:
         arithmetic: Arithmetic,
         *,
         fingerprint: str,
+        prefix_cache: bool | None = None,
         kv_tokens: int = 16384,
         max_running: int = 32,
         chunk_tokens: int = 256,
         queue: int = 64,
     ) -> None:
-        """UsageError for a limit that cannot be right, ModelError for a vocabulary or template we cannot use."""
+        """UsageError for a limit that cannot be right, ModelError for a vocabulary or template we cannot use.
+
+        The prefix cache is on in invariant arithmetic and off in any other unless stated.
+        """
         self.name = checkpoint.name
         self.arithmetic = arithmetic.name
+        self.prefix_cache = arithmetic.name == InvariantArithmetic.name if prefix_cache is None else prefix_cache
         self.fingerprint = fingerprint
         self.context_tokens = checkpoint.settings.context
         self.tokenizer = Tokenizer(checkpoint.vocabulary)
         self.chat = _chat_template(checkpoint)
         self._cache = KvCache(checkpoint.settings, tokens=kv_tokens, slots=max_running)
-        self._scheduler = Scheduler(self._cache, chunk_tokens=chunk_tokens, queue=queue)
+        self._scheduler = Scheduler(self._cache, chunk_tokens=chunk_tokens, queue=queue, prefix_cache=self.prefix_cache)
         self._model = Model(checkpoint, arithmetic, rows=max_running + chunk_tokens, wanted=max_running)
         self._numbers = itertools.count(1)
         self._tickets: dict[int, Ticket] = {}
         self._emitted_tokens = 0
+        self._prompt_tokens = 0
+        self._cached_tokens = 0
         self._closed = False
         self._books = threading.Condition()
         self._stepping = threading.Lock()
@@ -78,26 +88,23 @@ class Engine:
         *,
         arithmetic: str = "stock",
         activations: str = "bf16",
+        weight_dtype: str | None = None,
         threads: int | None = None,
-        kv_tokens: int = 16384,
-        max_running: int = 32,
-        chunk_tokens: int = 256,
-        queue: int = 64,
+        prefix_cache: bool | None = None,
+        **limits: Unpack[Limits],
     ) -> Self:
-        """The engine of a GGUF file of the llama architecture.
+        """The engine of a GGUF file or a Hugging Face directory.
 
-        `activations` are rounded to "bf16" between operations or kept "fp32"; `threads` is every usable core unless
-        stated; the cache holds `kv_tokens` positions in all; `max_running` requests run at once; a step reads up to
-        `chunk_tokens` of prompts; `queue` requests may wait. Raises ModelError and UsageError.
+        `activations` are rounded to "bf16" between operations or kept "fp32"; `weight_dtype` is how weights are kept,
+        "bf16" in invariant unless stated, always "fp32" in stock; `threads` is every usable core unless stated; the
+        prefix cache is on in invariant and off in stock unless stated. Raises ModelError and UsageError.
         """
         return cls(
-            read_gguf(weights),
-            arithmetic_of(arithmetic, activations=activations, threads=threads),
+            read_checkpoint(weights),
+            arithmetic_of(arithmetic, activations=activations, threads=threads, weight_dtype=weight_dtype),
             fingerprint=_fingerprint(weights, arithmetic, activations),
-            kv_tokens=kv_tokens,
-            max_running=max_running,
-            chunk_tokens=chunk_tokens,
-            queue=queue,
+            prefix_cache=prefix_cache,
+            **limits,
         )
 
     @property
@@ -119,10 +126,39 @@ class Engine:
             return self._emitted_tokens
 
     @property
+    def prompt_tokens(self) -> int:
+        """Tokens of all prompts that were read to their end."""
+        with self._books:
+            return self._prompt_tokens
+
+    @property
+    def cached_tokens(self) -> int:
+        """Those of them that the prefix cache had."""
+        with self._books:
+            return self._cached_tokens
+
+    @property
+    def preemptions(self) -> int:
+        """How often a request had to give up its place for want of pages."""
+        with self._books:
+            return self._scheduler.preemptions
+
+    @property
     def free_tokens(self) -> int:
-        """Positions of the cache that no request holds."""
+        """Positions of the cache that no request holds, those included that the prefix cache keeps."""
         with self._books:
             return self._cache.free_tokens
+
+    @property
+    def kept_tokens(self) -> int:
+        """Positions that the prefix cache keeps and no request holds."""
+        with self._books:
+            return self._cache.kept_tokens
+
+    def reset_prefix_cache(self) -> None:
+        """Forget every prefix; requests that run go on with the pages they hold, and open none to others."""
+        with self._books:
+            self._cache.forget_prefixes()
 
     def submit(
         self,
@@ -249,11 +285,15 @@ class Engine:
     def _compute(self, shares: Sequence[Share]) -> list[tuple[Ticket, Emission]]:
         logits = self._model.forward(batch_of(shares), self._cache)
         tickets = [share.ticket for share in shares if share.is_last]
+        able = usable(logits)
+        if not all(able):
+            self._fail((ticket for ticket, is_able in zip(tickets, able, strict=True) if not is_able), _not_numbers())
+            logits, tickets = logits[able], list(compress(tickets, able))
         emissions = choose(logits, [ticket.request for ticket in tickets], [ticket.generator for ticket in tickets])
-        return [
-            (ticket, replace(emission, finish=self._finish(ticket, emission.token)))
-            for ticket, emission in zip(tickets, emissions, strict=True)
-        ]
+        return [(ticket, self._marked(ticket, emission)) for ticket, emission in zip(tickets, emissions, strict=True)]
+
+    def _marked(self, ticket: Ticket, emission: Emission) -> Emission:
+        return replace(emission, finish=self._finish(ticket, emission.token), cached_tokens=ticket.cached_tokens)
 
     def _finish(self, ticket: Ticket, token: int) -> Finish | None:
         if token in self.tokenizer.eos_ids and not ticket.request.ignore_eos:
@@ -265,11 +305,13 @@ class Engine:
     ) -> list[tuple[Ticket, Emission]]:
         """Enter a step in the books; returns the emissions whose requests were not cancelled meanwhile."""
         with self._books:
-            for share in shares:
-                share.ticket.computed += share.count
+            self._scheduler.complete(shares)
             kept = [(ticket, emission) for ticket, emission in emissions if ticket.number in self._tickets]
             self._emitted_tokens += len(kept)
             for ticket, emission in kept:
+                if not ticket.emitted:
+                    self._prompt_tokens += len(ticket.request.tokens)
+                    self._cached_tokens += ticket.cached_tokens
                 ticket.tokens.append(emission.token)
                 if emission.finish is not None:
                     self._forget(ticket.number)
@@ -319,8 +361,10 @@ def _chat_template(checkpoint: Checkpoint) -> ChatTemplate:
 
 
 def _fingerprint(weights: Path, arithmetic: str, activations: str) -> str:
-    with weights.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256")
+    digest = hashlib.sha256()
+    for path in identifying_files(weights):
+        with path.open("rb") as file:
+            hashlib.file_digest(file, lambda: digest)
     digest.update(f"{arithmetic} {activations} {version('temp0')}".encode())
     return f"temp0-{digest.hexdigest()[:12]}"
 
@@ -329,6 +373,10 @@ def _step_error(error: Exception) -> RequestError:
     failure = RequestError(f"the engine failed while computing this answer: {error!r}")
     failure.__cause__ = error
     return failure
+
+
+def _not_numbers() -> RequestError:
+    return RequestError("the model's logits after these tokens are not numbers: the weights do not bear this text")
 
 
 def _closed_error() -> RequestError:

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFValueType
 
+from temp0.engine.file_fields import Fields
 from temp0.errors import ModelError
 
 Value: TypeAlias = "bool | int | float | str | list[bool] | list[int] | list[float] | list[str]"
@@ -54,51 +55,10 @@ class TensorPlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """Metadata by key and tensors by name, in the order of the file."""
+class Header(Fields):
+    """Metadata by key, which are its fields, and tensors by name, both in the order of the file."""
 
-    path: Path
-    metadata: Mapping[str, Value]
     tensors: Mapping[str, TensorPlace]
-
-    def text(self, key: str) -> str:
-        """The string under a key; ModelError if there is none."""
-        value = self.metadata.get(key)
-        if not isinstance(value, str):
-            raise self._unexpected(key, "a string")
-        return value
-
-    def whole(self, key: str, *, default: int | None = None) -> int:
-        """The whole number under a key, at least 0; ModelError if there is none and no default."""
-        value = self.metadata.get(key, default)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self._unexpected(key, "a whole number")
-        return value
-
-    def real(self, key: str, *, default: float | None = None) -> float:
-        """The finite number under a key; ModelError if there is none and no default."""
-        value = self.metadata.get(key, default)
-        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-            raise self._unexpected(key, "a number")
-        return float(value)
-
-    def texts(self, key: str) -> list[str]:
-        """The array of strings under a key; ModelError if there is none."""
-        value = self.metadata.get(key)
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self._unexpected(key, "an array of strings")
-        return [str(item) for item in value]
-
-    def wholes(self, key: str) -> list[int]:
-        """The array of whole numbers under a key; ModelError if there is none."""
-        value = self.metadata.get(key)
-        if not isinstance(value, list) or not all(isinstance(item, int) for item in value):
-            raise self._unexpected(key, "an array of whole numbers")
-        return [int(item) for item in value]
-
-    def _unexpected(self, key: str, expected: str) -> ModelError:
-        seen = "is absent" if key not in self.metadata else f"is {str(self.metadata[key])[:80]!r}"
-        return ModelError(f"{self.path}: {key} {seen}, expected {expected}; use a GGUF file of a llama model")
 
 
 def read_header(path: Path, data: memoryview) -> Header:
@@ -123,7 +83,7 @@ def read_header(path: Path, data: memoryview) -> Header:
     tensors = {entry[0]: _place(entry, first, cursor) for entry in entries}
     if len(tensors) < tensor_count:
         raise ModelError(f"{path} has a tensor twice; {_AGAIN}")
-    return Header(path=path, metadata=metadata, tensors=tensors)
+    return Header(path=path, values=metadata, tensors=tensors)
 
 
 class _Cursor:

@@ -1,4 +1,4 @@
-"""The shape and constants of the llama model that a GGUF header describes.
+"""The shape and constants of the model that a GGUF header describes.
 
 Whatever would change the arithmetic and is not done by this engine is refused by name, never ignored: another
 architecture, scaled rotary embedding, experts, a key of unknown meaning.
@@ -6,9 +6,13 @@ architecture, scaled rotary embedding, experts, a key of unknown meaning.
 
 from __future__ import annotations
 
+from temp0.engine.architecture import check
 from temp0.engine.checkpoint import Settings
 from temp0.engine.gguf_header import Header
 from temp0.errors import ModelError
+
+# Mistral and SmolLM2 call themselves llama here.
+ARCHITECTURES = ("llama", "qwen2", "qwen3")
 
 _HARMLESS = frozenset({"vocab_size", "rope.scaling.finetuned"})
 _READ = frozenset(
@@ -22,6 +26,7 @@ _READ = frozenset(
         "attention.key_length",
         "attention.value_length",
         "attention.layer_norm_rms_epsilon",
+        "attention.sliding_window",
         "rope.dimension_count",
         "rope.freq_base",
     }
@@ -31,7 +36,6 @@ _OFF: dict[str, tuple[object, ...]] = {
     "rope.scaling.type": ("none",),
     "rope.scaling.factor": (0.0, 1.0),
     "rope.scale_linear": (0.0, 1.0),
-    "attention.sliding_window": (0,),
     "attention.scale": (0.0,),
     "attention.causal": (True,),
     "expert_count": (0,),
@@ -44,36 +48,45 @@ _OFF: dict[str, tuple[object, ...]] = {
 
 def settings_of(header: Header) -> Settings:
     """The settings; ModelError where the model is of a kind that this engine would compute wrongly."""
-    architecture = header.text("general.architecture")
-    if architecture != "llama":
-        raise ModelError(
-            f"{header.path} holds a model of architecture {architecture!r}, expected 'llama': other architectures "
-            "are not supported; choose another model"
-        )
-    _refuse_unknown(header)
-    dim = header.whole("llama.embedding_length")
-    heads = header.whole("llama.attention.head_count")
+    architecture = architecture_of(header)
+    _refuse_unknown(header, architecture)
+    dim = header.whole(f"{architecture}.embedding_length")
+    heads = header.whole(f"{architecture}.attention.head_count")
     settings = Settings(
         dim=dim,
-        layers=header.whole("llama.block_count"),
+        layers=header.whole(f"{architecture}.block_count"),
         heads=heads,
-        kv_heads=header.whole("llama.attention.head_count_kv", default=heads),
-        head_dim=header.whole("llama.attention.key_length", default=dim // max(heads, 1)),
-        ffn=header.whole("llama.feed_forward_length"),
+        kv_heads=header.whole(f"{architecture}.attention.head_count_kv", default=heads),
+        head_dim=header.whole(f"{architecture}.attention.key_length", default=dim // max(heads, 1)),
+        ffn=header.whole(f"{architecture}.feed_forward_length"),
         vocab=len(header.texts("tokenizer.ggml.tokens")),
-        context=header.whole("llama.context_length"),
-        rope_theta=header.real("llama.rope.freq_base", default=10_000.0),
-        norm_eps=header.real("llama.attention.layer_norm_rms_epsilon"),
+        context=_context(header, architecture),
+        rope_theta=header.real(f"{architecture}.rope.freq_base", default=10_000.0),
+        norm_eps=header.real(f"{architecture}.attention.layer_norm_rms_epsilon"),
         tied="output.weight" not in header.tensors,
+        qkv_bias=architecture == "qwen2",
+        qk_norm=architecture == "qwen3",
     )
-    _check(header, settings)
+    check(settings, header.path)
+    _check_whole_heads(header, architecture, settings)
     return settings
 
 
-def _refuse_unknown(header: Header) -> None:
-    for key, value in header.metadata.items():
+def architecture_of(header: Header) -> str:
+    """One of ARCHITECTURES; ModelError for any other."""
+    architecture = header.text("general.architecture")
+    if architecture not in ARCHITECTURES:
+        raise ModelError(
+            f"{header.path} holds a model of architecture {architecture!r}, expected one of "
+            f"{', '.join(ARCHITECTURES)}: others are not supported; choose another model"
+        )
+    return architecture
+
+
+def _refuse_unknown(header: Header, architecture: str) -> None:
+    for key, value in header.values.items():
         room, _, name = key.partition(".")
-        if room != "llama" or name in _READ or name in _HARMLESS or value in _OFF.get(name, ()):
+        if room != architecture or name in _READ or name in _HARMLESS or value in _OFF.get(name, ()):
             continue
         raise ModelError(
             f"{header.path} says {key} = {str(value)[:80]}, which this engine does not support: answers would be "
@@ -81,22 +94,18 @@ def _refuse_unknown(header: Header) -> None:
         )
 
 
-def _check(header: Header, settings: Settings) -> None:
-    counts = ("dim", "layers", "heads", "kv_heads", "head_dim", "ffn", "vocab", "context", "rope_theta")
-    for name in counts:
-        if getattr(settings, name) <= 0:
-            raise ModelError(
-                f"{header.path}: {name} is {getattr(settings, name)}, expected more than 0; fetch it again"
-            )
-    if settings.heads % settings.kv_heads or settings.head_dim % 2:
-        raise ModelError(
-            f"{header.path} has {settings.heads} heads over {settings.kv_heads} KV heads of {settings.head_dim}, "
-            "expected a multiple, and an even size"
-        )
+def _context(header: Header, architecture: str) -> int:
+    """Positions; no more than a sliding window, within which it is plain attention. A window of 0 is none."""
+    context = header.whole(f"{architecture}.context_length")
+    window = header.whole(f"{architecture}.attention.sliding_window", default=0)
+    return min(context, window) if window else context
+
+
+def _check_whole_heads(header: Header, architecture: str, settings: Settings) -> None:
     for name in ("rope.dimension_count", "attention.value_length"):
-        size = header.whole(f"llama.{name}", default=settings.head_dim)
+        size = header.whole(f"{architecture}.{name}", default=settings.head_dim)
         if size != settings.head_dim:
             raise ModelError(
-                f"{header.path} says llama.{name} = {size}, expected the size of a head, {settings.head_dim}: "
-                "anything else is not supported"
+                f"{header.path} says {architecture}.{name} = {size}, expected the size of a head, "
+                f"{settings.head_dim}: anything else is not supported"
             )

@@ -1,4 +1,4 @@
-"""The forward pass of a llama model over one batch of rows.
+"""The forward pass of a model over one batch of rows.
 
 A row is one position of one request. The pass knows rows, positions and pages, never requests: what a row's bits
 depend on is decided by the arithmetic and by the kernels.
@@ -64,10 +64,10 @@ class Model:
         self, index: int, layer: _Layer, work: _Work, batch: Batch, cache: KvCache, places: NDArray[np.int64]
     ) -> None:
         self._norm(work.hidden, layer.attention_norm, work.normed)
-        self._multiply(layer.qkv, work.normed, work.qkv)
+        self._multiply(layer.qkv, work.normed, work.qkv, bias=layer.qkv_bias)
         query_columns, key_columns, value_columns = work.split_qkv(self.settings)
-        self._turn(query_columns, batch.positions, work.query)
-        self._turn(key_columns, batch.positions, work.key)
+        self._turn(query_columns, batch.positions, work.query, norm=layer.q_norm)
+        self._turn(key_columns, batch.positions, work.key, norm=layer.k_norm)
         cache.write(index, places, work.key, value_columns)
         kernels.attention(
             work.query,
@@ -102,13 +102,22 @@ class Model:
         kernels.rms_norm(rows, weight, self.settings.norm_eps, out)
         self._arithmetic.round(out)
 
-    def _multiply(self, linear: Linear, rows: Array, out: Array) -> None:
+    def _multiply(self, linear: Linear, rows: Array, out: Array, *, bias: Array | None = None) -> None:
+        """A product whose bias, if it has one, is added to the fp32 sums: the two are one operation, rounded once."""
         linear(rows, out)
+        if bias is not None:
+            np.add(out, bias, out=out)
         self._arithmetic.round(out)
 
-    def _turn(self, columns: Array, positions: NDArray[np.int32], out: Array) -> None:
-        """Rotary embedding of queries or keys, from columns of the fused product into an array of their own."""
+    def _turn(self, columns: Array, positions: NDArray[np.int32], out: Array, *, norm: Array | None) -> None:
+        """Rotary embedding of queries or keys, from columns of the fused product into an array of their own.
+
+        Where the model has a norm for them, each head is normalised by itself before it is turned.
+        """
         np.copyto(out, columns)
+        if norm is not None:
+            heads = out.reshape(-1, self.settings.head_dim)
+            self._norm(heads, norm, heads)
         kernels.rotate(out, positions, *self._rotary)
         self._arithmetic.round(out)
 
@@ -119,10 +128,13 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layer:
-    """One block's weights; q, k and v are one product, gate and up another."""
+    """One block's weights; q, k and v are one product, gate and up another. None is what the model has not."""
 
     attention_norm: Array
     qkv: Linear
+    qkv_bias: Array | None
+    q_norm: Array | None
+    k_norm: Array | None
     o: Linear
     feed_norm: Array
     gate_up: Linear
@@ -130,15 +142,23 @@ class _Layer:
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, index: int, arithmetic: Arithmetic) -> _Layer:
+        settings = checkpoint.settings
+
         def tensor(name: str) -> Array:
             return checkpoint.tensors[f"layers.{index}.{name}"]
 
+        def fused(*names: str) -> Array:
+            return np.concatenate([tensor(name) for name in names])
+
         return cls(
             attention_norm=tensor("attention_norm"),
-            qkv=arithmetic.linear(np.concatenate([tensor("q"), tensor("k"), tensor("v")])),
+            qkv=arithmetic.linear(fused("q", "k", "v")),
+            qkv_bias=fused("q_bias", "k_bias", "v_bias") if settings.qkv_bias else None,
+            q_norm=tensor("q_norm") if settings.qk_norm else None,
+            k_norm=tensor("k_norm") if settings.qk_norm else None,
             o=arithmetic.linear(tensor("o")),
             feed_norm=tensor("feed_norm"),
-            gate_up=arithmetic.linear(np.concatenate([tensor("gate"), tensor("up")])),
+            gate_up=arithmetic.linear(fused("gate", "up")),
             down=arithmetic.linear(tensor("down")),
         )
 

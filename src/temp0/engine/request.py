@@ -6,8 +6,11 @@ Both are plain values; whether a model can serve a Request is asked when it is s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from temp0.errors import RequestError
 
@@ -20,7 +23,9 @@ class Request:
 
     Temperature 0 is greedy. Above 0, `seed` makes the text repeatable; without one every request draws anew.
     `top_logprobs` counts the most likely tokens to report beside each chosen one and needs `logprobs`.
-    `ignore_eos` goes on to `max_tokens` whatever the model emits.
+    `ignore_eos` goes on to `max_tokens` whatever the model emits. Without `use_prefix_cache` the request is cold:
+    it takes no part in the prefix cache, so every position is computed for it alone. `logits` asks for the numbers
+    that each token was chosen from.
     """
 
     tokens: tuple[int, ...]
@@ -30,6 +35,8 @@ class Request:
     logprobs: bool = False
     top_logprobs: int = 0
     ignore_eos: bool = False
+    use_prefix_cache: bool = True
+    logits: bool = False
 
     @property
     def most_tokens(self) -> int:
@@ -43,13 +50,17 @@ class Emission:
 
     `logprob` is the natural logarithm of its probability at temperature 1, None unless asked for; `top` holds the
     most likely tokens with theirs, most likely first. `finish` is set on the last emission only: "stop" when the
-    token ends the answer (it has no bytes of its own), "length" when max_tokens is reached.
+    token ends the answer (it has no bytes of its own), "length" when max_tokens is reached. `cached_tokens` of the
+    prompt were taken from the prefix cache instead of computed; every emission of a request says the same. `logits`
+    are the head's fp32 sums [vocab], a copy of its own, None unless asked for; they take no part in equality.
     """
 
     token: int
     logprob: float | None = None
     top: tuple[tuple[int, float], ...] = ()
     finish: Finish | None = None
+    cached_tokens: int = 0
+    logits: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
 
 
 def check(request: Request, *, vocab: int, context_tokens: int, cache_tokens: int) -> None:

@@ -7,6 +7,7 @@ per token from a generator of its own, so that its text depends on its seed and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,27 +29,38 @@ def generator_of(request: Request) -> np.random.Generator | None:
 def choose(
     logits: Array, requests: Sequence[Request], generators: Sequence[np.random.Generator | None]
 ) -> list[Emission]:
-    """One emission for each row of logits [L, vocab], none of them finished yet."""
+    """One emission for each row of logits [L, vocab], which must be `usable`; none of them is finished yet."""
     tokens: list[int] = kernels.argmax(logits).tolist()
     for row, (request, generator) in enumerate(zip(requests, generators, strict=True)):
         if generator is not None:
             tokens[row] = sampled(logits[row], request.temperature, generator)
     asked = [row for row, request in enumerate(requests) if request.logprobs]
-    emissions = [Emission(token=token) for token in tokens]
+    emissions = [
+        Emission(token=token, logits=row.copy() if request.logits else None)
+        for token, row, request in zip(tokens, logits, requests, strict=True)
+    ]
     if asked:
         logprobs = np.empty((len(asked), logits.shape[1]), dtype=np.float32)
         kernels.log_softmax(logits[asked], logprobs)
         for row, line in zip(asked, logprobs, strict=True):
-            emissions[row] = _with_logprobs(tokens[row], line, requests[row].top_logprobs)
+            emissions[row] = _with_logprobs(emissions[row], line, requests[row].top_logprobs)
     return emissions
 
 
+def usable(logits: Array) -> list[bool]:
+    """Whether a token can be chosen from each row of logits [L, vocab]: not by a NaN, nor by plus infinity."""
+    highest = logits[np.arange(len(logits)), kernels.argmax(logits)]
+    usable: list[bool] = np.isfinite(highest).tolist()
+    return usable
+
+
 def sampled(logits: Array, temperature: float, generator: np.random.Generator) -> int:
-    """A token drawn from softmax(logits / temperature) by inverting its cumulative sum, in float64."""
-    scaled = logits.astype(np.float64)
-    scaled -= scaled.max()
+    """A token drawn from softmax(logits / temperature) by inverting its cumulative sum, added in order in float64."""
+    below = logits.astype(np.float64) - logits.max()
     with np.errstate(over="ignore"):  # near temperature 0 a quotient may pass to minus infinity, whose weight is 0
-        cumulative = np.cumsum(np.exp(scaled / temperature))
+        weights = (below / temperature).astype(np.float32)[None]
+    kernels.softmax(weights, weights)
+    cumulative = np.cumsum(weights[0], dtype=np.float64)
     drawn = np.searchsorted(cumulative, generator.random() * cumulative[-1], side="right")
     return min(int(drawn), len(logits) - 1)
 
@@ -64,5 +76,5 @@ def most_likely(logprobs: Array, count: int) -> tuple[tuple[int, float], ...]:
     return tuple((int(token), float(logprobs[token])) for token in ranked)
 
 
-def _with_logprobs(token: int, logprobs: Array, count: int) -> Emission:
-    return Emission(token=token, logprob=float(logprobs[token]), top=most_likely(logprobs, count))
+def _with_logprobs(emission: Emission, logprobs: Array, count: int) -> Emission:
+    return replace(emission, logprob=float(logprobs[emission.token]), top=most_likely(logprobs, count))

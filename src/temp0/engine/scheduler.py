@@ -1,76 +1,48 @@
-"""Decides which rows the next step computes: who is admitted, who decodes, how much of a prompt is read.
+"""Decides which rows the next step computes: who is admitted, who decodes, how much of a text is read, who gives way.
 
-First come, first served: a request is admitted only when every page it can need is free, and nobody overtakes it. It
-then runs to its end without ever waiting for room. Not thread-safe by itself; the engine holds its lock.
+First come, first served, throughout. Those who run and those who wait are always in order of arrival; a request that
+runs out of pages takes those of the last to arrive, never of an earlier one. So the first of all always moves on, and
+every request ends. Not thread-safe by itself; the engine holds its lock.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import numpy as np
 
 from temp0.engine.kv_cache import KvCache
 from temp0.engine.model import Batch
-from temp0.engine.request import Emission, Request
-from temp0.engine.sampling import generator_of
-from temp0.errors import QueueFullError, Temp0Error, UsageError
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Ticket:
-    """A request on its way: its tokens so far, how many of them are in the cache, and its slot while it runs."""
-
-    number: int
-    request: Request
-    on_emission: Callable[[Emission], None]
-    on_failure: Callable[[Temp0Error], None] | None = None
-    tokens: list[int] = field(init=False)
-    generator: np.random.Generator | None = field(init=False)
-    computed: int = 0
-    slot: int | None = None
-
-    def __post_init__(self) -> None:
-        """Start from the prompt."""
-        self.tokens = list(self.request.tokens)
-        self.generator = generator_of(self.request)
-
-    @property
-    def emitted(self) -> int:
-        """Tokens emitted so far."""
-        return len(self.tokens) - len(self.request.tokens)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """What one request computes in a step: `count` positions from `start` on; the last of its tokens or not."""
-
-    ticket: Ticket
-    slot: int
-    start: int
-    count: int
-
-    @property
-    def is_last(self) -> bool:
-        """Whether the share reaches the newest token, so that the next one can be chosen."""
-        return self.start + self.count == len(self.ticket.tokens)
+from temp0.engine.ticket import Share, Ticket
+from temp0.errors import QueueFullError, UsageError
 
 
 class Scheduler:
-    """A bounded queue, and the requests that run, in order of admission."""
+    """The requests that run, those that were preempted, and a bounded queue: in this order, by arrival.
 
-    def __init__(self, cache: KvCache, *, chunk_tokens: int, queue: int) -> None:
+    A preempted request keeps its tokens and its generator; it is read again from its tokens, whatever the prefix
+    cache still has of them, and takes no place in the queue.
+    """
+
+    def __init__(self, cache: KvCache, *, chunk_tokens: int, queue: int, prefix_cache: bool = False) -> None:
         if chunk_tokens < 1:
             raise UsageError(f"chunk_tokens is {chunk_tokens}, expected at least 1")
+        if chunk_tokens > cache.capacity_tokens:
+            raise UsageError(
+                f"chunk_tokens is {chunk_tokens}, more than the {cache.capacity_tokens} tokens the KV cache holds: "
+                "lower chunk_tokens or raise kv_tokens"
+            )
         if queue < 1:
             raise UsageError(f"queue is {queue}, expected at least 1")
         self._cache = cache
         self._chunk_tokens = chunk_tokens
         self._queue = queue
-        self._waiting: deque[Ticket] = deque()
+        self._prefix_cache = prefix_cache
         self._running: list[Ticket] = []
+        self._preempted: deque[Ticket] = deque()
+        self._waiting: deque[Ticket] = deque()
+        self.preemptions = 0
 
     @property
     def running(self) -> int:
@@ -79,13 +51,13 @@ class Scheduler:
 
     @property
     def waiting(self) -> int:
-        """Requests in the queue."""
-        return len(self._waiting)
+        """Requests that wait for a slot, preempted ones included."""
+        return len(self._preempted) + len(self._waiting)
 
     @property
     def tickets(self) -> list[Ticket]:
-        """All requests, those that run first, each in order of arrival."""
-        return [*self._running, *self._waiting]
+        """All requests, in order of arrival: those that run come first."""
+        return [*self._running, *self._preempted, *self._waiting]
 
     def enqueue(self, ticket: Ticket) -> None:
         """Append to the queue; QueueFullError when it has no room."""
@@ -95,35 +67,90 @@ class Scheduler:
 
     def remove(self, ticket: Ticket) -> None:
         """Take a request out, wherever it is, and free what it holds; one that is gone already stays gone."""
-        if ticket in self._waiting:
-            self._waiting.remove(ticket)
-        if ticket.slot is not None:
-            self._cache.release(ticket.slot)
-            self._running.remove(ticket)
-            ticket.slot = None
+        for place in (self._running, self._preempted, self._waiting):
+            if ticket in place:
+                place.remove(ticket)
+        self._give_back(ticket)
 
     def next_shares(self) -> list[Share]:
         """Admit whom there is room for, then share out the step.
 
-        Each request that decodes has one row; prompts share `chunk_tokens` rows in order of admission. Empty only when
-        there is nothing to do.
+        Each request that decodes has one row; those that read share `chunk_tokens` rows in order of arrival. Empty
+        only when there is nothing to do.
         """
         self._admit()
         shares = []
         room = self._chunk_tokens
-        for ticket in self._running:
-            pending = len(ticket.tokens) - ticket.computed
-            count = pending if ticket.emitted else min(pending, room)
-            room -= 0 if ticket.emitted else count
-            if count and ticket.slot is not None:
-                shares.append(Share(ticket=ticket, slot=ticket.slot, start=ticket.computed, count=count))
+        for ticket in self._running:  # which preemption shortens from its end, never before the ticket at hand
+            share = self._share(ticket, room)
+            if share is not None:
+                shares.append(share)
+                room -= 0 if ticket.is_decoding else share.count
         return shares
 
+    def complete(self, shares: Sequence[Share]) -> None:
+        """Note that shares were computed, which opens their full pages to others; those removed since are left out."""
+        for share in shares:
+            ticket = share.ticket
+            if ticket.slot is not None:
+                ticket.computed += share.count
+                self._cache.publish(ticket.slot, ticket.tokens, ticket.computed)
+
     def _admit(self) -> None:
-        while self._waiting and self._cache.can_hold(self._waiting[0].request.most_tokens):
-            ticket = self._waiting.popleft()
-            ticket.slot = self._cache.hold(ticket.request.most_tokens)
-            self._running.append(ticket)
+        """Admit in order of arrival while a slot is free, and pages for all that is known and a little more.
+
+        Every request that runs, and the newcomer, must be able to read all its tokens and grow by one page more. So
+        nobody is admitted only to be preempted at once, and a preempted request comes back only after another has
+        given pages back: those it lost are in use by then.
+        """
+        promised = sum(self._promised(ticket) for ticket in self._running)
+        while queue := self._preempted or self._waiting:
+            ticket = queue[0]
+            shares = self._prefix_cache and ticket.request.use_prefix_cache
+            if not self._cache.can_hold(ticket.soon, text=ticket.tokens if shares else (), beside=promised):
+                return
+            ticket.slot = self._cache.hold(shares=shares)
+            self._adopt(ticket)
+            self._running.append(queue.popleft())
+            promised += self._promised(ticket)
+
+    def _promised(self, ticket: Ticket) -> int:
+        return 0 if ticket.slot is None else self._cache.lacking(ticket.slot, ticket.soon)
+
+    def _adopt(self, ticket: Ticket) -> None:
+        """Skip what the prefix cache has of a text that is being read."""
+        assert ticket.slot is not None
+        known = self._cache.adopt(ticket.slot, ticket.tokens)
+        if known > ticket.computed:
+            ticket.cached_tokens += 0 if ticket.emitted else known - ticket.computed
+            ticket.computed = known
+
+    def _share(self, ticket: Ticket, room: int) -> Share | None:
+        """The ticket's part of the step, with pages to write to; None without room, or when it had to give way."""
+        if not ticket.is_decoding:
+            self._adopt(ticket)
+        wanted = 1 if ticket.is_decoding else min(ticket.pending, room)
+        while wanted and ticket.slot is not None:
+            end = min(ticket.computed + wanted, self._cache.reach(ticket.slot))
+            if end > ticket.computed:
+                self._cache.grow(ticket.slot, end)
+                return Share(ticket=ticket, slot=ticket.slot, start=ticket.computed, count=end - ticket.computed)
+            self._preempt_last()
+        return None
+
+    def _preempt_last(self) -> None:
+        ticket = self._running.pop()
+        self._give_back(ticket)
+        ticket.computed = 0
+        if not ticket.emitted:
+            ticket.cached_tokens = 0
+        self._preempted.appendleft(ticket)
+        self.preemptions += 1
+
+    def _give_back(self, ticket: Ticket) -> None:
+        if ticket.slot is not None:
+            self._cache.release(ticket.slot)
+            ticket.slot = None
 
 
 def batch_of(shares: Sequence[Share]) -> Batch:

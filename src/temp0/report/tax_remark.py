@@ -30,13 +30,14 @@ def _interruption(tax: Tax) -> Iterator[str]:
 
 
 def _faults(tax: Tax) -> Iterator[str]:
-    yield from (
-        f"Not measured {_place(fault)}: {_whose(tax, fault)}{visible(fault.message)}" for fault in tax.measured.faults
-    )
+    yield from (f"{_what(fault)}: {_whose(tax, fault)}{visible(fault.message)}" for fault in tax.measured.faults)
 
 
-def _place(fault: Fault) -> str:
-    return "further" if fault.in_flight is None else f"further at {fault.in_flight}{UNBROKEN}in flight"
+def _what(fault: Fault) -> str:
+    if fault.stops:
+        return "Nothing was measured from here on"
+    where = "The first token" if fault.in_flight is None else f"{fault.in_flight}{UNBROKEN}in flight"
+    return f"{where} was measured no further"
 
 
 def _whose(tax: Tax, fault: Fault) -> str:
@@ -53,16 +54,22 @@ def _busy(tax: Tax) -> Iterator[str]:
     if machine.load is not None and machine.load > machine.cores:
         yield (
             f"The machine was busy before anything began (load {number(machine.load)} on "
-            f"{some(machine.cores, 'core')}): measure again when it is idle."
+            f"{some(machine.cores, 'core')}): measure again when it is idle{_or_with_one_thread(tax)}."
         )
+
+
+def _or_with_one_thread(tax: Tax) -> str:
+    """On a busy machine several BLAS threads wait for each other, and stock looks far slower than it is."""
+    return ", or with --threads 1, which suffers less" if (tax.measured.terms.threads or 1) > 1 else ""
 
 
 def _scattered(tax: Tax) -> Iterator[str]:
     levels = sorted({row.in_flight for row in tax.rows if any(map(_is_wide, (row.throughput, row.token)))})
     if levels:
+        beyond, where = f"{100 * (WIDE - 1):.0f}{UNBROKEN}%", f"{listed_levels(levels)}{UNBROKEN}in flight"
         yield (
-            f"The rounds disagree by more than {WIDE - 1:.0%} at {listed_levels(levels)}{UNBROKEN}in flight: "
-            "something else was running; measure again when the machine is idle, or with more --rounds."
+            f"The rounds disagree by more than {beyond} at {where}: something else was running; "
+            "measure again when the machine is idle, or with more --rounds."
         )
 
 

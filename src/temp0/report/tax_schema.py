@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 from temp0.core.tax import Price, Row, Spread, Tax
 from temp0.core.tax_record import Side
+from temp0.report.figure import UNBROKEN
 from temp0.report.tax_remark import remarks
 
 SCHEMA = "temp0/tax"
@@ -49,7 +50,7 @@ def tax_document(tax: Tax) -> Fields:
         "distinct_invariant": tax.distinct_invariant,
         "rows": [_row(tax, row) for row in tax.rows],
         "failures": [asdict(fault) for fault in measured.faults],
-        "remarks": list(remarks(tax)),
+        "remarks": [remark.replace(UNBROKEN, " ") for remark in remarks(tax)],
     }
 
 

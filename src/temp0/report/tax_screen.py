@@ -1,4 +1,4 @@
-"""A price for a terminal: what follows, then the figures, each ratio beside what it is a ratio of.
+"""A price for a terminal: what follows and what to mind, then the figures, each ratio beside what it is a ratio of.
 
 It reads at 80 columns and without colour.
 """
@@ -23,15 +23,18 @@ from temp0.report.tax_remark import remarks
 from temp0.report.visible import visible
 
 _MS = 1e-3
+_LEGEND = (
+    "Median of the rounds (lowest and highest). A tax is time for the same work, the second side's over the first's, "
+    "minus one, within each round: below 0 the second is the faster."
+)
 
 
 def tax_terminal(tax: Tax) -> RenderableType:
     """The price as a rich renderable."""
-    parts: list[RenderableType] = [Prose(headline(tax), style="bold"), *(Prose(line) for line in findings(tax)), ""]
-    parts += [Prose(line, style="dim") for line in _terms(tax)]
+    parts: list[RenderableType] = [Prose(headline(tax), style="bold"), *(Prose(line) for line in findings(tax))]
+    parts += [*_section("Mind", remarks(tax)), "", *(Prose(line, style="dim") for line in _terms(tax))]
     if tax.rows:
-        parts += ["", *_tables(tax)]
-    parts += [*_section("Mind", remarks(tax)), *_section("What this cannot tell", limits(tax) if tax.rows else ())]
+        parts += ["", *_tables(tax), *_section("What this cannot tell", limits(tax))]
     return Group(*parts)
 
 
@@ -53,7 +56,8 @@ def _terms(tax: Tax) -> Iterator[str]:
     cache = "prefix cache off" if terms.cache == "off" else "prefix cache as found"
     load = "" if terms.machine.load is None else f", load {number(terms.machine.load)} before"
     yield f"{some(len(plan.prompts), 'prompt')}, {length}, {cache}, {some(plan.rounds, 'round')}"
-    yield f"{visible(terms.machine.processor)}, {some(terms.machine.cores, 'core')}{load}"
+    where = "" if is_ours(tax) else "asked from "
+    yield f"{where}{visible(terms.machine.processor)}, {some(terms.machine.cores, 'core')}{load}"
 
 
 def _weights(path: str | None) -> str:
@@ -73,10 +77,7 @@ def _tables(tax: Tax) -> Iterator[RenderableType]:
     title = f"Time to first token of a prompt of {told_ttft_tokens(tax)}, alone, ms"
     yield from _table(tax, title, alone, [row.ttft for row in alone], unit=_MS, with_level=False)
     yield from _texts(tax)
-    if any(row.rounds > 1 for row in tax.rows):
-        yield Prose(
-            "Median of the rounds (lowest and highest); a tax is the median of the rounds' own ratios.", style="dim"
-        )
+    yield Prose(_LEGEND, style="dim")
 
 
 def _table(
@@ -107,7 +108,7 @@ def _texts(tax: Tax) -> Iterator[RenderableType]:
 def _columns(tax: Tax, last: str) -> Table:
     names = ("in flight", side_label(tax, "stock"), side_label(tax, "invariant"), last)
     table = plain_table(*names, right=names[1:], gap=2)
-    for column, width in zip(table.columns, (14, 17, 17, 22), strict=True):
+    for column, width in zip(table.columns, (16, 17, 17, 20), strict=True):
         column.min_width = width
         column.no_wrap = True
     return table

@@ -23,12 +23,14 @@ from temp0.engine.server import serve
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """Which model (`None`: the built-in one), how it adds, and how much it holds at once; see `Engine.load`."""
+    """Which model (`None`: the built-in one), how it adds and rounds, and how much it holds; see `Engine.load`."""
 
     weights: Path | None
     arithmetic: str
     activations: str
+    weight_dtype: str | None
     threads: int | None
+    prefix_cache: bool | None
     kv_tokens: int
     max_running: int
     chunk_tokens: int
@@ -40,7 +42,9 @@ class Served:
             self.weights or builtin_weights(),
             arithmetic=self.arithmetic,
             activations=self.activations,
+            weight_dtype=self.weight_dtype,
             threads=self.threads,
+            prefix_cache=self.prefix_cache,
             kv_tokens=self.kv_tokens,
             max_running=self.max_running,
             chunk_tokens=self.chunk_tokens,

@@ -1,7 +1,8 @@
 """POST /v1/messages, in the Anthropic dialect.
 
-https://docs.anthropic.com/en/api/messages. The temperature is 0 where none is sent, and `seed` and `ignore_eos` are
-read as in the OpenAI dialect, since newer clients of this dialect have no field for either.
+https://docs.anthropic.com/en/api/messages. The temperature is 0 where none is sent, and `seed`, `ignore_eos` and
+`cache_prompt` are read as in the OpenAI dialect, since newer clients of this dialect have no field for them. As the
+dialect counts, `input_tokens` leaves out those that the prefix cache had.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
         temperature=choice.temperature,
         seed=choice.seed,
         ignore_eos=fields.flag("ignore_eos"),
+        use_prefix_cache=fields.flag("cache_prompt", default=True),
     )
     return Inquiry(request=request, stops=fields.texts("stop_sequences"), stream=fields.flag("stream"))
 
@@ -91,9 +93,9 @@ class _Exchange:
 
     def usage(self) -> dict[str, object]:
         return {
-            "input_tokens": len(self.inquiry.request.tokens),
+            "input_tokens": len(self.inquiry.request.tokens) - self.answer.cached,
             "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
+            "cache_read_input_tokens": self.answer.cached,
             "output_tokens": self.answer.emitted,
         }
 

@@ -21,7 +21,7 @@ from temp0.engine.server.served import ServedEngine
 from temp0.engine.server.service import SERVICE, Service
 
 LARGEST_BODY_BYTES = 4 * 2**20
-# A request holds room in the KV cache for all it may generate, so the default must not be the whole context.
+# Prompt and limit together must fit the KV cache, so the default must not be the whole context.
 DEFAULT_MAX_TOKENS = 1024
 
 
@@ -36,8 +36,8 @@ def make_app(
 ) -> web.Application:
     """An application over an engine that has been started; starting and closing it stays with the caller.
 
-    With an `api_key`, every route under /v1 asks for it. `default_max_tokens` limits the answers of clients that set
-    no limit. `clock` gives seconds since 1970. Run the application with
+    With an `api_key`, every route under /v1 asks for it, and so does every POST. `default_max_tokens` limits the
+    answers of clients that set no limit. `clock` gives seconds since 1970. Run the application with
     `handler_cancellation=True`, or a client that leaves keeps its slot until its answer is done.
     """
     service = Service(
@@ -59,6 +59,7 @@ def make_app(
             web.get("/v1/models/{model:.+}", one_model),
             web.get("/health", _health),
             web.get("/metrics", _metrics),
+            web.post("/reset_prefix_cache", _reset_prefix_cache),
         ]
     )
     return app
@@ -66,6 +67,12 @@ def make_app(
 
 async def _health(request: web.Request) -> web.Response:
     return web.json_response({"status": "ok", "model": request.app[SERVICE].engine.name})
+
+
+async def _reset_prefix_cache(request: web.Request) -> web.Response:
+    """As vLLM names it; without a prefix cache there is nothing to forget, and that is what was asked for."""
+    request.app[SERVICE].engine.reset_prefix_cache()
+    return web.json_response({"status": "ok"})
 
 
 async def _metrics(request: web.Request) -> web.Response:

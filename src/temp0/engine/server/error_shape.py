@@ -94,7 +94,7 @@ def _is_anthropic(request: web.Request) -> bool:
 def _answer(
     request: web.Request, trouble: Trouble, outcome: Outcome, headers: Mapping[str, str] | None = None
 ) -> web.Response:
-    if request.method == "POST":
+    if request.method == "POST" and request.path.startswith("/v1/"):
         request.app[SERVICE].outcomes.count(outcome)
     body = error_body(request, trouble)
     return web.json_response(body, status=trouble.status, headers=headers, dumps=compact_json)

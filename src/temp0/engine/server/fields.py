@@ -47,11 +47,11 @@ class Fields:
             raise self.missing(name, "a string")
         return value
 
-    def flag(self, name: str) -> bool:
-        """True or false; absent is false."""
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """True or false, `default` where it is absent."""
         value = self.raw(name)
         if value is None:
-            return False
+            return default
         if not isinstance(value, bool):
             raise _wrong(value, self.path(name), "true or false")
         return value

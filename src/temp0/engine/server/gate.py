@@ -1,4 +1,4 @@
-"""Lets only clients with the key reach the routes under /v1.
+"""Lets only clients with the key reach the routes under /v1, and any other that changes something.
 
 /health and /metrics stay open, as monitors and probes expect. Keys are compared in constant time and never
 repeated.
@@ -20,7 +20,7 @@ def gate(api_key: str) -> Middleware:
 
     @web.middleware
     async def keyed(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path.startswith("/v1/") and not _has_key(request, expected):
+        if (request.path.startswith("/v1/") or request.method == "POST") and not _has_key(request, expected):
             message = "the key is missing or wrong; send it as 'Authorization: Bearer KEY' or as 'x-api-key: KEY'"
             raise RefusedError(message, status=UNAUTHORIZED, code="invalid_api_key")
         return await handler(request)

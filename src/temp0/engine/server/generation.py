@@ -18,13 +18,18 @@ from temp0.errors import Temp0Error
 
 
 class Generation:
-    """One answer in the making; iterate once over its pieces, then read `ending` and `emitted`."""
+    """One answer in the making; iterate once over its pieces, then read `ending`, `emitted` and `cached`.
+
+    `emitted` counts its tokens so far, `cached` those of its prompt that the prefix cache had, known from the first
+    piece on.
+    """
 
     def __init__(self, arrived: asyncio.Queue[Emission | Temp0Error], text: TextStream) -> None:
         self._arrived = arrived
         self._text = text
         self.ending: Ending | None = None
         self.emitted = 0
+        self.cached = 0
 
     async def pieces(self) -> AsyncIterator[Piece]:
         """The answer as it grows; a piece may be empty while a character is incomplete.
@@ -37,6 +42,7 @@ class Generation:
                 raise news
             piece = self._text.push(news)
             self.emitted += 1
+            self.cached = news.cached_tokens
             self.ending = piece.ending
             yield piece
 

@@ -1,9 +1,9 @@
 """POST /v1/chat/completions, in the OpenAI dialect.
 
-https://platform.openai.com/docs/api-reference/chat. Beyond it: `ignore_eos`, and the token `id` in logprobs, as
-llama.cpp and vLLM have them. An end token has its place in the logprobs too, with no bytes, so that the margin at
-which an answer ended can be seen; joined, the bytes of all tokens are the text's. The temperature is 0 where none
-is sent.
+https://platform.openai.com/docs/api-reference/chat. Beyond it: `ignore_eos`, `cache_prompt` and the token `id` in
+logprobs, as llama.cpp and vLLM have them. An end token has its place in the logprobs too, with no bytes, so
+that the margin at which an answer ended can be seen; joined, the bytes of all tokens are the text's. The temperature
+is 0 where none is sent.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
         logprobs=fields.flag("logprobs"),
         top_logprobs=_alternatives(fields),
         ignore_eos=fields.flag("ignore_eos"),
+        use_prefix_cache=fields.flag("cache_prompt", default=True),
     )
     return Inquiry(request=request, stops=fields.texts("stop"), stream=fields.flag("stream"))
 
@@ -110,7 +111,7 @@ class _Exchange:
             "prompt_tokens": prompt,
             "completion_tokens": self.answer.emitted,
             "total_tokens": prompt + self.answer.emitted,
-            "prompt_tokens_details": {"cached_tokens": 0},
+            "prompt_tokens_details": {"cached_tokens": self.answer.cached},
         }
 
     def logprobs(self, emissions: tuple[Emission, ...]) -> dict[str, object] | None:

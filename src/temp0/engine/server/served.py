@@ -73,6 +73,40 @@ class ServedEngine(Protocol):
         """Tokens generated since the start."""
         ...
 
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens of all prompts read since the start."""
+        ...
+
+    @property
+    def cached_tokens(self) -> int:
+        """Those of them that the prefix cache had."""
+        ...
+
+    @property
+    def preemptions(self) -> int:
+        """How often a request had to give up its place for want of room."""
+        ...
+
+    @property
+    def free_tokens(self) -> int:
+        """Positions of the KV cache that no request holds."""
+        ...
+
+    @property
+    def kept_tokens(self) -> int:
+        """Those of them that the prefix cache keeps."""
+        ...
+
+    @property
+    def prefix_cache(self) -> bool:
+        """Whether prefixes are kept at all."""
+        ...
+
+    def reset_prefix_cache(self) -> None:
+        """Forget every prefix."""
+        ...
+
     def submit(
         self,
         request: Request,

@@ -1,0 +1,107 @@
+"""An endpoint whose answers are streamed and timed, for a price and not for a verdict.
+
+It speaks openai-chat and nothing else. Fields that a server need not know are sent only while it takes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from urllib.parse import urlsplit
+
+from temp0.core.run import Address, Failure, Question
+from temp0.errors import EndpointError
+from temp0.probe.dialect.dialect import with_path
+from temp0.probe.dialect.openai_chat import OPENAI_CHAT
+from temp0.probe.host import KNOWN_HOSTS
+from temp0.probe.key import endpoint_key
+from temp0.probe.opening import open_endpoint
+from temp0.probe.stream import StreamConnection
+from temp0.probe.streamed_chat import StreamedAnswer, streamed_answer
+
+_BAD_REQUEST = (400, 422)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extras:
+    """Which fields beyond the dialect go with a question.
+
+    `ignore_eos` has every answer go on to its limit (vLLM, SGLang, llama.cpp, ours); `stream_options` has the server
+    count tokens.
+    """
+
+    ignore_eos: bool = True
+    stream_options: bool = True
+
+    def body(self) -> dict[str, object]:
+        """The fields as they are sent."""
+        sent: dict[str, object] = {"ignore_eos": True} if self.ignore_eos else {}
+        return sent | ({"stream_options": {"include_usage": True}} if self.stream_options else {})
+
+    def without(self, refusal: Failure) -> Extras | None:
+        """What is left after a refusal that names one of them; `None` where it names none."""
+        named = [field.name for field in fields(self) if getattr(self, field.name) and field.name in refusal.message]
+        if refusal.status not in _BAD_REQUEST or not named:
+            return None
+        return replace(self, **dict.fromkeys(named, False))
+
+
+class TimedEndpoint:
+    """A model behind a URL, asked for streamed answers over one pool of connections."""
+
+    def __init__(self, *, address: Address, url: str, connection: StreamConnection) -> None:
+        self.address = address
+        self._url = url
+        self._connection = connection
+
+    async def ask(self, question: Question, extras: Extras) -> StreamedAnswer | Failure:
+        """Send one request, once, and read its answer."""
+        body = {**OPENAI_CHAT.body(replace(question, stream=True), self.address.model), **extras.body()}
+        written = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+        pieces = await self._connection.stream(self._url, written)
+        if isinstance(pieces, Failure):
+            return pieces
+        answer = streamed_answer(pieces)
+        return self._connection.redacted(answer) if isinstance(answer, Failure) else answer
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._connection.close()
+
+
+async def open_timed_endpoint(
+    url: str,
+    *,
+    model: str | None = None,
+    api: str | None = None,
+    key_env: str | None = None,
+    timeout_s: float = 300.0,
+    environ: Mapping[str, str],
+) -> TimedEndpoint:
+    """An endpoint for an `http://` or `https://` URL. Close it when done.
+
+    Raises `EndpointError` for a URL, dialect or model that cannot be right, and `UsageError` for a key that is not
+    there.
+    """
+    if url.startswith("fake:"):
+        raise EndpointError("a simulated endpoint has no speed to price; give the URL of a server")
+    plain = await open_endpoint(url, model=model, api=api, key_env=key_env, timeout_s=timeout_s, environ=environ)
+    await plain.close()
+    address = plain.address
+    if address.api != OPENAI_CHAT.name:
+        raise EndpointError(
+            f"{address.url} speaks {address.api}, and only {OPENAI_CHAT.name} can be priced; "
+            "give the URL of its OpenAI-style interface, such as http://127.0.0.1:8000/v1"
+        )
+    key = endpoint_key(address.url, variable=OPENAI_CHAT.key_variable, key_env=key_env, environ=environ)
+    headers = OPENAI_CHAT.headers(key.value if key else None)
+    connection = StreamConnection(address.url, key=key, headers=headers, timeout_s=timeout_s)
+    return TimedEndpoint(address=address, url=OPENAI_CHAT.url(_with_known_path(address.url)), connection=connection)
+
+
+def _with_known_path(url: str) -> str:
+    """The URL with the path where a known host's API begins, if it names nothing but the host."""
+    parts = urlsplit(url)
+    known = KNOWN_HOSTS.get(parts.hostname or "")
+    return with_path(url, known.path) if known and not parts.path else url
