@@ -55,7 +55,7 @@ class Choice:
 def contenders(choice: Choice) -> Iterator[Contender]:
     """Ours first, then every peer, whether or not it can be had."""
     yield _ours(OURS, choice)
-    if kernels.instruction_set() == "avx512":
+    if kernels.instruction_set() in ("avx512", "amx"):
         yield _ours(OURS_AVX2, choice, TEMP0_ISA="avx2")
     yield _llama(LLAMA_BF16, "BF16", choice)
     yield _llama(LLAMA_F16, "F16", choice)

@@ -29,7 +29,7 @@ SOURCE = Path(__file__).with_name("roofline.cpp")
 DECODE_ROWS = (1, 2, 4, 8)
 PREFILL_ROWS = (32, 64, 128, 256)
 
-_FLAGS = {"avx512": ("-mavx512f",), "avx2": ("-mavx2", "-mfma"), "portable": ()}
+_FLAGS = {"amx": ("-mavx512f",), "avx512": ("-mavx512f",), "avx2": ("-mavx2", "-mfma"), "portable": ()}
 # Larger than any last-level cache this has met; 480 MiB is the largest.
 _BUFFER_MIB = 1920
 _TRIES = 3

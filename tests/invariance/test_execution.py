@@ -62,7 +62,7 @@ def digests() -> dict[str, str]:
     return matrix_digest.digests()
 
 
-@pytest.mark.parametrize("path", ["portable", "avx2", "avx512"])
+@pytest.mark.parametrize("path", ["portable", "avx2", "avx512", "amx"])
 def test_every_instruction_set_gives_the_same_bits(path: str, digests: dict[str, str]) -> None:
     seen = process(TEMP0_ISA=path)
     if "this processor or build does not have" in seen.stderr:

@@ -21,13 +21,18 @@ def normal(*shape: int, scale: float = 1.0) -> np.ndarray:
 
 
 def linears() -> str:
+    """Rows of full precision, of bf16, and of bf16 so small that products fall below the normal numbers."""
     outs = []
-    for outputs, inputs, dtype in [(70, 577, "bf16"), (33, 300, "fp32"), (576, 576, "bf16")]:
+    for outputs, inputs, dtype in [(70, 577, "bf16"), (33, 300, "fp32"), (576, 576, "bf16"), (200, 33, "bf16")]:
         weight = kernels.pack(normal(outputs, inputs), dtype=dtype)
-        for rows in (1, 2, 3, 5, 7, 13, 33, 100):
-            out = np.empty((rows, outputs), np.float32)
-            kernels.linear(normal(rows, inputs), weight, out)
-            outs.append(out)
+        for rows in (1, 2, 3, 4, 5, 7, 13, 16, 17, 31, 32, 33, 49, 100):
+            wide = normal(rows, inputs)
+            for scale in (None, 1.0, 1e-38):
+                out, x = np.empty((rows, outputs), np.float32), wide * np.float32(scale or 1)
+                if scale:
+                    kernels.round_bf16(x)
+                kernels.linear(x, weight, out, rounded=scale is not None)
+                outs.append(out)
     return digest(*outs)
 
 

@@ -39,7 +39,7 @@ void print_linear(const char* name, bool is_bf16) {
   temp0::PackedLinear packed(kOutputs, kInputs, is_bf16);
   packed.fill(weight.data(), 0, packed.panels());
   std::vector<float> out(kRows * kOutputs);
-  portable_kernels.linear({x.data(), packed.data(), out.data(), kRows, kInputs, kOutputs, is_bf16}, 0,
+  portable_kernels.linear({x.data(), nullptr, packed.data(), out.data(), kRows, kInputs, kOutputs, is_bf16, false}, 0,
                           packed.panels());
   print_digest(name, out);
 }

@@ -30,8 +30,8 @@ def test_linear_is_within_its_stated_error(inputs: int) -> None:
     exact = x.astype(np.float64) @ weight.T.astype(np.float64)
     size = np.linalg.norm(x.astype(np.float64), axis=1)[:, None] * np.linalg.norm(weight.astype(np.float64), axis=1)
     relative = np.abs(multiply(x, weight, "fp32") - exact) / size
-    assert np.sqrt(np.mean(relative**2)) < 2e-8
-    assert relative.max() < 2e-7
+    assert np.sqrt(np.mean(relative**2)) < 1.3e-8
+    assert relative.max() < 8e-8
 
 
 def test_bf16_weights_are_rounded_to_nearest_even() -> None:

@@ -134,7 +134,7 @@ def test_inputs_may_be_read_only() -> None:
 
 def test_packed_weights_say_what_they_hold() -> None:
     assert (PACKED.outputs, PACKED.inputs, PACKED.dtype) == (20, 33, "bf16")
-    assert PACKED.size_bytes == 2 * 16 * 17 * 4
+    assert PACKED.size_bytes == 2 * 16 * 32 * 4
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (7,), (2, 3, 4, 64)])

@@ -36,7 +36,7 @@ def portable() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("path", ["avx2", "avx512"])
+@pytest.mark.parametrize("path", ["avx2", "avx512", "amx"])
 def test_every_path_gives_the_bits_of_the_portable_one(path: str, threads: int, portable: dict[str, str]) -> None:
     seen = process(path, threads)
     if "this processor or build does not have" in seen.stderr:
@@ -47,7 +47,7 @@ def test_every_path_gives_the_bits_of_the_portable_one(path: str, threads: int, 
 def test_an_unknown_path_is_a_usage_error() -> None:
     seen = process("sse9")
     assert seen.returncode == 1
-    assert 'UsageError: TEMP0_ISA is "sse9"; expected avx512, avx2 or portable' in seen.stderr
+    assert 'UsageError: TEMP0_ISA is "sse9"; expected amx, avx512, avx2 or portable' in seen.stderr
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_callers_on_several_threads_get_the_same_bits(portable: dict[str, str]) 
 
 
 def tiny_products() -> np.ndarray:
-    """Results below the smallest normal float, and one whose last bit depends on the rounding mode."""
+    """Products below the smallest normal float, and some whose last bit depends on the rounding mode."""
     x = np.full((64, 512), 2.0**-70, np.float32)
     x[:, 1:] = 0.0
     weight = np.full((512, 512), 2.0**-70, np.float32)
@@ -93,15 +93,27 @@ def tiny_products() -> np.ndarray:
     return out
 
 
-def test_subnormal_results_are_kept() -> None:
-    assert tiny_products()[0, 1] == np.float32(2.0**-140)
+GATE_UP = np.full((64, 1024), 2.0**-140, np.float32)
+GATE_UP[:, :512] = 1.0
+
+
+def tiny_gates() -> np.ndarray:
+    """Results below the smallest normal float."""
+    out = np.empty((64, 512), np.float32)
+    kernels.silu_multiply(GATE_UP, out)
+    return out
+
+
+def test_subnormal_products_count_as_zero_and_other_subnormal_results_are_kept() -> None:
+    assert tiny_products()[0, 1] == 0
+    assert 0 < tiny_gates()[0, 1] < 2.0**-140
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.uname().machine != "x86_64", reason="knows one layout of fenv_t")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_callers_flush_to_zero_and_rounding_mode_change_nothing_and_come_back(threads: int, one_thread: None) -> None:
     libm = ctypes.CDLL("libm.so.6")
-    expected = tiny_products()
+    expected = np.concatenate([tiny_products(), tiny_gates()])
     saved, changed = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
     libm.fegetenv(saved)
     control = int.from_bytes(saved[28:32], "little") | 0x8040 | 0x4000  # flush, denormals are zero, round upward
@@ -110,7 +122,7 @@ def test_a_callers_flush_to_zero_and_rounding_mode_change_nothing_and_come_back(
     libm.fesetenv(changed)
     try:
         kernels.set_threads(threads)  # new workers inherit the state of this thread
-        seen = tiny_products()
+        seen = np.concatenate([tiny_products(), tiny_gates()])
         libm.fegetenv(changed)
     finally:
         libm.fesetenv(saved)

@@ -22,7 +22,7 @@ def threads() -> int:
     return _native.threads()
 
 
-def instruction_set() -> Literal["avx512", "avx2", "portable"]:
+def instruction_set() -> Literal["amx", "avx512", "avx2", "portable"]:
     """The path in use: the widest that the processor has, or the one that TEMP0_ISA names.
 
     UsageError where TEMP0_ISA names a path that does not exist or cannot run here.

@@ -4,6 +4,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "execution.hpp"
+#include "float_state.hpp"
 #include "packed.hpp"
 #include "path.hpp"
 
@@ -29,17 +30,27 @@ double nanoseconds(const PackedLinear& weight, int64_t rows) {
   return reading > adding ? reading : adding;
 }
 
-void linear(nb::handle x_array, const PackedLinear& weight, nb::handle out_array) {
+// x in bf16 for the paths that can use it; null where it would not be x.
+const uint16_t* narrowed(const KernelTable& table, const View<const float>& x, const PackedLinear& weight) {
+  if (table.narrow == nullptr || !weight.is_bf16()) return nullptr;
+  auto* to = reinterpret_cast<uint16_t*>(thread_scratch((x[0] * whole_groups(x[1]) + 1) / 2));
+  return table.narrow(x.data, x[0], x[1], to) ? to : nullptr;
+}
+
+void linear(nb::handle x_array, const PackedLinear& weight, nb::handle out_array, bool is_rounded) {
   const View<const float> x = floats(x_array, "x", 2);
   const View<float> out = output_floats(out_array, "out", 2);
   require_shape(x.shape, "x", {-1, weight.inputs()});
   require_shape(out.shape, "out", {x[0], weight.outputs()});
   require_apart(x.data, x.size() * 4, out.data, out.size() * 4, "x and out");
   if (x[0] == 0) return;
-  const LinearTask task{x.data, weight.data(), out.data, x[0], weight.inputs(), weight.outputs(), weight.is_bf16()};
   const KernelTable& table = kernels();
-  execute(weight.panels(), nanoseconds(weight, x[0]), 2,
-          [&](int64_t first, int64_t last) { table.linear(task, first, last); });
+  const LinearTask task{x.data, narrowed(table, x, weight), weight.data(), out.data, x[0], weight.inputs(),
+                        weight.outputs(), weight.is_bf16(), is_rounded};
+  execute(weight.panels(), nanoseconds(weight, x[0]), 4, [&](int64_t first, int64_t last) {
+    const SmallAsZero state;
+    table.linear(task, first, last);
+  });
 }
 
 }  // namespace
@@ -52,7 +63,7 @@ void bind_linear(nb::module_& module) {
       .def_prop_ro("dtype", [](const PackedLinear& self) { return self.is_bf16() ? "bf16" : "fp32"; })
       .def_prop_ro("size_bytes", &PackedLinear::size_bytes);
   module.def("pack", pack, "weight"_a, "dtype"_a, nb::rv_policy::take_ownership);
-  module.def("linear", linear, "x"_a, "weight"_a, "out"_a);
+  module.def("linear", linear, "x"_a, "weight"_a, "out"_a, "rounded"_a);
 }
 
 }  // namespace temp0

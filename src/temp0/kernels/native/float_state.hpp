@@ -19,4 +19,16 @@ class FloatState {
   uint64_t saved_;
 };
 
+// Subnormal numbers count as 0, as operands and as results, in the scope of a FloatState.
+class SmallAsZero {
+ public:
+  SmallAsZero();
+  ~SmallAsZero();
+  SmallAsZero(const SmallAsZero&) = delete;
+  SmallAsZero& operator=(const SmallAsZero&) = delete;
+
+ private:
+  uint64_t saved_;
+};
+
 }  // namespace temp0

@@ -7,12 +7,13 @@
 
 namespace temp0 {
 
-// Keys per block of attention and elements per block of a long chain; part of the documented order.
+// Keys per block of attention and inputs per group of a product; part of the documented order.
 constexpr int64_t kKeyBlock = 128;
-constexpr int64_t kChainBlock = 256;
+constexpr int64_t kInputGroup = 32;
 constexpr int64_t kSoftmaxBlock = 1024;
-// Outputs per panel of packed weights.
+// Outputs per panel of packed weights, which are padded with zeros to whole groups of inputs.
 constexpr int64_t kPanel = 16;
+constexpr int64_t whole_groups(int64_t inputs) { return (inputs + kInputGroup - 1) / kInputGroup * kInputGroup; }
 
 struct NormTask {
   const float* x;
@@ -55,12 +56,14 @@ struct SoftmaxTask {
   int64_t columns;
 };
 
+// `narrow` is x in bf16, rows padded with zeros to whole groups, or null where x is not bf16 or no path wants it.
 struct LinearTask {
   const float* x;
+  const uint16_t* narrow;
   const void* panels;
   float* out;
   int64_t row_count, inputs, outputs;
-  bool is_bf16;
+  bool is_bf16, is_rounded;
 };
 
 struct KernelTable {
@@ -74,6 +77,8 @@ struct KernelTable {
   void (*log_softmax)(const SoftmaxTask&, int64_t first, int64_t last);       // rows
   void (*attention)(const AttentionTask&, float* scratch, int64_t first, int64_t last);  // kv head x row
   void (*linear)(const LinearTask&, int64_t first, int64_t last);             // panels of outputs
+  // Writes x[rows][inputs] as bf16 for LinearTask::narrow; false if a number is not bf16. Null where it is no use.
+  bool (*narrow)(const float* x, int64_t rows, int64_t inputs, uint16_t* to);
 };
 
 // Floats of scratch that one thread needs for `attention` where the longest row attends to `keys` keys.

@@ -16,8 +16,8 @@ struct Lanes {
   __m256 low, high;
 };
 
-constexpr int kRowTile = 6;
-constexpr int kFewRows = 3;
+constexpr int kRowTile = 3;
+constexpr int kFewRows = 1;
 constexpr int kPanelsAtFewRows = 2;
 constexpr int kPanelsAtManyRows = 1;
 constexpr int kValueVectors = 2;

@@ -16,8 +16,8 @@ struct Lanes {
   __m512 all;
 };
 
-constexpr int kRowTile = 12;
-constexpr int kFewRows = 6;
+constexpr int kRowTile = 6;
+constexpr int kFewRows = 3;
 constexpr int kPanelsAtFewRows = 4;
 constexpr int kPanelsAtManyRows = 2;
 constexpr int kValueVectors = 4;

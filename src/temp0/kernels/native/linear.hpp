@@ -1,43 +1,40 @@
 // Products of rows with packed weights.
 //
-// Invariant: one output is the sum, block after block, of chains of multiply-adds over 256 inputs each; which rows
-// and panels share a register tile changes no order.
+// Invariant: inputs are taken in groups of 32; in a group the even ones make one chain of fused multiply-adds from 0,
+// the odd ones another; the two are added, and groups are added in order. Which rows and panels share a register tile
+// changes no order.
 #pragma once
 
-#include "kernel_table.hpp"
+#include "linear_store.hpp"
 
 namespace temp0 {
 namespace {
 
-// Rows whose totals for one group of panels fit the first-level cache beside x and the weights.
+// Rows whose totals for one set of panels fit the first-level cache beside x and the weights.
 constexpr int64_t kRowsAtOnce = 96;
+// Inputs whose weights stay in the first-level cache while all those rows meet them.
+constexpr int64_t kInputsAtOnce = 256;
 // 1 KiB: measured 10 to 25 % faster than the processor's own prefetching, which ends at each page.
 constexpr int64_t kWordsAhead = 256;
 
-// Panels of 16 outputs: fp32 as [input][16], bf16 as [pair of inputs][16] words of two.
+// Panels of 16 outputs: fp32 as [input][16], bf16 as [pair of inputs][16] words of two; whole groups.
 struct Fp32Panels {
   using Word = float;
   static constexpr int64_t kWordsPerPair = 2 * kPanel;
-  static int64_t words(int64_t inputs) { return inputs * kPanel; }
+  static int64_t words(int64_t inputs) { return whole_groups(inputs) * kPanel; }
 
   static void load_pair(const float* from, Lanes& even, Lanes& odd) {
     even = load(from);
     odd = load(from + kPanel);
   }
-  static Lanes load_last(const float* from) { return load(from); }
 };
 
 struct Bf16Panels {
   using Word = uint32_t;
   static constexpr int64_t kWordsPerPair = kPanel;
-  static int64_t words(int64_t inputs) { return (inputs + 1) / 2 * kPanel; }
+  static int64_t words(int64_t inputs) { return whole_groups(inputs) / 2 * kPanel; }
 
   static void load_pair(const uint32_t* from, Lanes& even, Lanes& odd) { load_bf16_pairs(from, even, odd); }
-  static Lanes load_last(const uint32_t* from) {
-    Lanes even, odd;
-    load_bf16_pairs(from, even, odd);
-    return even;
-  }
 };
 
 // Rows first .. first+count-1 by panels that begin at `panel`, over inputs that begin at `input`.
@@ -75,37 +72,52 @@ inline void step(const TileRows<ROWS>& x, int64_t input, const Lanes (&weights)[
   }
 }
 
-// totals[row][panel] gains the chain over the part's inputs; the first block begins it.
+// A group's two chains for a tile of rows and panels.
+template <int ROWS, int PANELS>
+struct Chains {
+  Lanes even[ROWS][PANELS], odd[ROWS][PANELS];
+
+  Chains() {
+    for (int row = 0; row < ROWS; ++row)
+      for (int i = 0; i < PANELS; ++i) even[row][i] = odd[row][i] = broadcast(0.0f);
+  }
+
+  void add_to(Lanes* totals) const {
+    for (int row = 0; row < ROWS; ++row)
+      for (int i = 0; i < PANELS; ++i) {
+        Lanes& total = totals[row * PANELS + i];
+        total = add(total, add(even[row][i], odd[row][i]));
+      }
+  }
+};
+
+// totals[row][panel] gains the part's inputs, group after group.
 template <class Panels, int ROWS, int PANELS>
 void chain_tile(const LinearTask& task, const Part& part, Lanes* totals) {
   const int64_t panel_words = Panels::words(task.inputs);
   const auto* weights = static_cast<const typename Panels::Word*>(task.panels) + part.panel * panel_words +
                         Panels::words(part.input);
   TileRows<ROWS> x(task.x + part.row * task.inputs + part.input, task.inputs);
-  Lanes sums[ROWS][PANELS];
-  for (int row = 0; row < ROWS; ++row)
-    for (int i = 0; i < PANELS; ++i) sums[row][i] = broadcast(0.0f);
-  for (int64_t pair = part.inputs / 2; pair > 0; --pair) {
-    Lanes even[PANELS], odd[PANELS];
-    for (int i = 0; i < PANELS; ++i) {
-      Panels::load_pair(weights + i * panel_words, even[i], odd[i]);
-      prefetch(weights + i * panel_words + kWordsAhead);
+  for (int64_t left = part.inputs; left > 0; left -= kInputGroup) {
+    Chains<ROWS, PANELS> chains;
+    for (int64_t pair = (left < kInputGroup ? left : kInputGroup) / 2; pair > 0; --pair) {
+      Lanes even[PANELS], odd[PANELS];
+      for (int i = 0; i < PANELS; ++i) {
+        Panels::load_pair(weights + i * panel_words, even[i], odd[i]);
+        prefetch(weights + i * panel_words + kWordsAhead);
+      }
+      step(x, 0, even, chains.even);
+      step(x, 1, odd, chains.odd);
+      weights += Panels::kWordsPerPair;
+      x.advance(2);
     }
-    step(x, 0, even, sums);
-    step(x, 1, odd, sums);
-    weights += Panels::kWordsPerPair;
-    x.advance(2);
-  }
-  if (part.inputs % 2 != 0) {
-    Lanes even[PANELS];
-    for (int i = 0; i < PANELS; ++i) even[i] = Panels::load_last(weights + i * panel_words);
-    step(x, 0, even, sums);
-  }
-  for (int row = 0; row < ROWS; ++row)
-    for (int i = 0; i < PANELS; ++i) {
-      Lanes& total = totals[row * PANELS + i];
-      total = part.input == 0 ? sums[row][i] : add(total, sums[row][i]);
+    if (left < kInputGroup && left % 2 != 0) {
+      Lanes even[PANELS], odd[PANELS];
+      for (int i = 0; i < PANELS; ++i) Panels::load_pair(weights + i * panel_words, even[i], odd[i]);
+      step(x, 0, even, chains.even);
     }
+    chains.add_to(totals);
+  }
 }
 
 // Chooses the compiled tile for a number of rows known only at run time.
@@ -117,31 +129,22 @@ inline void chain_rows(const LinearTask& task, const Part& part, Lanes* totals) 
   chain_tile<Panels, ROWS, PANELS>(task, part, totals);
 }
 
-template <int PANELS>
-inline void store_rows(const LinearTask& task, const Part& part, const Lanes* totals) {
-  for (int64_t row = 0; row < part.rows; ++row)
-    for (int64_t panel = part.panel; panel < part.panel + PANELS; ++panel) {
-      float* out = task.out + (part.row + row) * task.outputs + panel * kPanel;
-      const int64_t count = task.outputs - panel * kPanel;
-      const Lanes total = totals[row * PANELS + panel - part.panel];
-      count >= kLanes ? store(out, total) : store_partial(out, total, static_cast<int>(count));
-    }
-}
-
 // Rows in tiles of nearly equal height, so that none is left with a single row; the totals stay in the cache.
 template <class Panels, int ROWS, int PANELS>
 inline void multiply_part(const LinearTask& task, const Part& part) {
   Lanes totals[kRowsAtOnce * PANELS];
+  for (int64_t i = 0; i < part.rows * PANELS; ++i) totals[i] = broadcast(0.0f);
   const int64_t tiles = (part.rows + ROWS - 1) / ROWS;
-  for (int64_t input = 0; input < task.inputs; input += kChainBlock) {
-    const int64_t inputs = input + kChainBlock < task.inputs ? kChainBlock : task.inputs - input;
+  for (int64_t input = 0; input < task.inputs; input += kInputsAtOnce) {
+    const int64_t inputs = input + kInputsAtOnce < task.inputs ? kInputsAtOnce : task.inputs - input;
     for (int64_t i = 0; i < tiles; ++i) {
       const int64_t first = part.rows * i / tiles, last = part.rows * (i + 1) / tiles;
       chain_rows<Panels, ROWS, PANELS>(task, {part.row + first, last - first, part.panel, input, inputs},
                                        totals + first * PANELS);
     }
   }
-  store_rows<PANELS>(task, part, totals);
+  for (int64_t row = 0; row < part.rows; ++row)
+    for (int i = 0; i < PANELS; ++i) store_panel(task, part.row + row, part.panel + i, totals[row * PANELS + i]);
 }
 
 // A block of rows meets all panels before the next block, so that its x stays in the cache.

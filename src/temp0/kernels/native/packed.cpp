@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "kernel_table.hpp"
+
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -11,7 +13,7 @@
 namespace temp0 {
 namespace {
 
-constexpr int64_t kOutputs = 16;
+constexpr int64_t kOutputs = kPanel;
 // The size of a huge page: one table entry for 2 MiB of weights instead of 512.
 constexpr std::align_val_t kAlignment{size_t{1} << 21};
 
@@ -23,7 +25,7 @@ uint32_t bf16_bits(float value) {
 }
 
 size_t bytes_needed(int64_t outputs, int64_t inputs, bool is_bf16) {
-  const int64_t words = is_bf16 ? (inputs + 1) / 2 : inputs;
+  const int64_t words = is_bf16 ? whole_groups(inputs) / 2 : whole_groups(inputs);
   return static_cast<size_t>((outputs + kOutputs - 1) / kOutputs * kOutputs * words) * 4;
 }
 
@@ -37,13 +39,14 @@ void* zeroed(size_t bytes) {
 }
 
 void fill_fp32(const float* weight, int64_t first, int64_t last, int64_t inputs, float* to) {
+  const int64_t lines = whole_groups(inputs);
   for (int64_t output = first; output < last; ++output)
     for (int64_t input = 0; input < inputs; ++input)
-      to[(output / kOutputs * inputs + input) * kOutputs + output % kOutputs] = weight[output * inputs + input];
+      to[(output / kOutputs * lines + input) * kOutputs + output % kOutputs] = weight[output * inputs + input];
 }
 
 void fill_bf16(const float* weight, int64_t first, int64_t last, int64_t inputs, uint32_t* to) {
-  const int64_t pairs = (inputs + 1) / 2;
+  const int64_t pairs = whole_groups(inputs) / 2;
   for (int64_t output = first; output < last; ++output)
     for (int64_t input = 0; input < inputs; ++input)
       to[(output / kOutputs * pairs + input / 2) * kOutputs + output % kOutputs] |=

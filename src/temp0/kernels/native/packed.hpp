@@ -1,7 +1,7 @@
 // Weights in the layout that `linear` reads.
 //
-// Invariant: panels of 16 outputs, padded with zero outputs; fp32 as [panel][input][16], bf16 as
-// [panel][pair of inputs][16] words with the even input in the low half.
+// Invariant: panels of 16 outputs, padded with zero outputs, and with zero inputs to whole groups; fp32 as
+// [panel][input][16], bf16 as [panel][pair of inputs][16] words with the even input in the low half.
 #pragma once
 
 #include <cstddef>

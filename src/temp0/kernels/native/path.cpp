@@ -3,6 +3,14 @@
 #include <cstdlib>
 #include <string>
 
+#if defined(TEMP0_X86_PATHS)
+#include <cpuid.h>
+#endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include "problem.hpp"
 
 namespace temp0 {
@@ -11,6 +19,7 @@ extern const KernelTable portable_kernels;
 #if defined(TEMP0_X86_PATHS)
 extern const KernelTable avx2_kernels;
 extern const KernelTable avx512_kernels;
+KernelTable amx_kernels();
 #endif
 
 namespace {
@@ -32,8 +41,37 @@ namespace {
 #endif
 }
 
+// Linux gives the tile unit's state only to processes that ask for it (Documentation/arch/x86/xstate.rst).
+[[maybe_unused]] bool may_use_tiles() {
+#if defined(__linux__) && defined(SYS_arch_prctl)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
+[[maybe_unused]] bool has_amx() {
+#if defined(TEMP0_X86_PATHS)
+  constexpr unsigned kBf16 = 1u << 22, kTiles = 1u << 24;
+  unsigned eax, ebx, ecx, edx = 0;
+  if (!has_avx512() || __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
+  return (edx & kBf16) != 0 && (edx & kTiles) != 0 && may_use_tiles();
+#else
+  return false;
+#endif
+}
+
+#if defined(TEMP0_X86_PATHS)
+const KernelTable& amx_table() {
+  static const KernelTable table = amx_kernels();
+  return table;
+}
+#endif
+
 const KernelTable& widest() {
 #if defined(TEMP0_X86_PATHS)
+  if (has_amx()) return amx_table();
   if (has_avx512()) return avx512_kernels;
   if (has_avx2()) return avx2_kernels;
 #endif
@@ -45,11 +83,12 @@ const KernelTable& named(const std::string& name) {
 #if defined(TEMP0_X86_PATHS)
   if (name == "avx2" && has_avx2()) return avx2_kernels;
   if (name == "avx512" && has_avx512()) return avx512_kernels;
+  if (name == "amx" && has_amx()) return amx_table();
 #endif
-  if (name == "avx2" || name == "avx512")
+  if (name == "avx2" || name == "avx512" || name == "amx")
     throw UsageProblem("TEMP0_ISA asks for " + name + ", which this processor or build does not have; unset it, or use " +
                        widest().name);
-  throw UsageProblem("TEMP0_ISA is \"" + name + "\"; expected avx512, avx2 or portable");
+  throw UsageProblem("TEMP0_ISA is \"" + name + "\"; expected amx, avx512, avx2 or portable");
 }
 
 const KernelTable& chosen() {

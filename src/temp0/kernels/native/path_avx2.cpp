@@ -15,7 +15,7 @@ namespace temp0 {
 
 extern const KernelTable avx2_kernels;
 const KernelTable avx2_kernels = {
-    "avx2", round_bf16, rms_norm, silu_multiply, rotate, argmax, softmax, log_softmax, attention, linear,
+    "avx2", round_bf16, rms_norm, silu_multiply, rotate, argmax, softmax, log_softmax, attention, linear, nullptr,
 };
 
 }  // namespace temp0

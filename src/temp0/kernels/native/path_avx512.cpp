@@ -15,7 +15,7 @@ namespace temp0 {
 
 extern const KernelTable avx512_kernels;
 const KernelTable avx512_kernels = {
-    "avx512", round_bf16, rms_norm, silu_multiply, rotate, argmax, softmax, log_softmax, attention, linear,
+    "avx512", round_bf16, rms_norm, silu_multiply, rotate, argmax, softmax, log_softmax, attention, linear, nullptr,
 };
 
 }  // namespace temp0

@@ -15,7 +15,7 @@ namespace temp0 {
 
 extern const KernelTable portable_kernels;
 const KernelTable portable_kernels = {
-    "portable", round_bf16, rms_norm, silu_multiply, rotate, argmax, softmax, log_softmax, attention, linear,
+    "portable", round_bf16, rms_norm, silu_multiply, rotate, argmax, softmax, log_softmax, attention, linear, nullptr,
 };
 
 }  // namespace temp0

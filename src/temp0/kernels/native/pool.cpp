@@ -224,9 +224,12 @@ void run_tasks(int64_t count, int64_t unit, TaskBody body, const void* context) 
 }
 
 float* thread_scratch(int64_t floats) {
+  constexpr size_t kLine = 64;
   static thread_local std::vector<float> memory;
-  if (static_cast<int64_t>(memory.size()) < floats) memory.resize(static_cast<size_t>(floats));
-  return memory.data();
+  const size_t needed = static_cast<size_t>(floats) + kLine / sizeof(float);
+  if (memory.size() < needed) memory.resize(needed);
+  const auto address = reinterpret_cast<uintptr_t>(memory.data());
+  return reinterpret_cast<float*>((address + kLine - 1) / kLine * kLine);
 }
 
 }  // namespace temp0
