@@ -37,7 +37,8 @@ def _roofs(roofline: Roofline) -> Iterator[tuple[str, str]]:
     narrow = _of(roofline, lambda one: one.model_sized / _GIGA)
     yield "memory bandwidth", f"{wide.text('{:.1f}')} GB/s"
     yield f"the same over {roofline.weight_bytes / 1e6:.0f} MB, as much as the weights", f"{narrow.text('{:.1f}')} GB/s"
-    yield f"peak of fp32 multiply-adds, {roofline.instructions}", f"{peak.text('{:.0f}')} GFLOP/s"
+    on_tiles = "; the products run on the tile unit, whose own peak is far higher" * (roofline.instructions == "amx")
+    yield f"peak of fp32 multiply-adds on the vector unit{on_tiles}", f"{peak.text('{:.0f}')} GFLOP/s"
 
 
 def _decoding(roofline: Roofline) -> Iterator[tuple[str, str]]:
