@@ -49,6 +49,30 @@ def attentions() -> str:
     return digest(*outs)
 
 
+def placed() -> str:
+    outs = []
+    for head_dim, norms in [(64, None), (80, (normal(80), normal(1, 80)[0])), (6, None)]:
+        query, keys = np.empty((40, 9, head_dim), np.float32), np.zeros((7, 8, 3, head_dim), np.float32)
+        places = np.random.default_rng(2).permutation(56)[:40].astype(np.int32)
+        qkv, values, rotary = normal(40, 15 * head_dim), np.zeros_like(keys), kernels.rotary_tables(99, head_dim, 1e6)
+        positions = np.arange(40, dtype=np.int32) * 2
+        for rounded in (False, True):
+            kernels.place_qkv(
+                qkv, places, positions, rotary, query, keys, values, norms=norms, eps=1e-5, rounded=rounded
+            )
+            outs += [query.copy(), keys.copy(), values.copy()]
+    return digest(*outs)
+
+
+def sums_normed() -> str:
+    outs = []
+    for rounded in (False, True):
+        x, out = normal(40, 1000), np.empty((40, 1000), np.float32)
+        kernels.add_rms_norm(x, normal(40, 1000, scale=0.3), normal(1000), 1e-5, out, rounded=rounded)
+        outs += [x, out]
+    return digest(*outs)
+
+
 def rows() -> dict[str, str]:
     x, gate_up = normal(40, 1000, scale=3.0), normal(40, 3001 * 2, scale=30.0)
     rounded, normed, logs, shares = x.copy(), np.empty_like(x), np.empty_like(x), np.empty_like(x)
@@ -73,7 +97,13 @@ def rows() -> dict[str, str]:
 
 
 def everything() -> dict[str, str]:
-    return {"linear": linears(), "attention": attentions(), **rows()}
+    return {
+        "linear": linears(),
+        "attention": attentions(),
+        "place_qkv": placed(),
+        "add_rms_norm": sums_normed(),
+        **rows(),
+    }
 
 
 if __name__ == "__main__":

@@ -70,6 +70,12 @@ def rms_norm(x: Floats, weight: Floats, eps: float) -> Floats:
     return (x * scale[:, None]) * weight
 
 
+def bf16(x: Floats) -> Floats:
+    """Finite numbers to the nearest bf16, ties to even."""
+    bits = x.view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+
 def silu_multiply(gate_up: Floats) -> Floats:
     gate, up = np.split(gate_up, 2, axis=1)
     return (gate / (np.float32(1) + exponential(-gate))) * up

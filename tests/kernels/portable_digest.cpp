@@ -53,7 +53,8 @@ void print_attention() {
   for (int32_t page = 0; page < kPages; ++page) table.push_back((page * 7) % kPages);
   std::vector<float> out(query.size()), scratch(static_cast<size_t>(temp0::attention_scratch(300)));
   const temp0::AttentionTask task{query.data(), keys.data(), values.data(), table.data(), rows.data(),
-                                  positions.data(), out.data(), kRows, kHeads, kKvHeads, kHeadDim, kPage, kPages};
+                                  positions.data(), out.data(), kRows, kHeads, kKvHeads, kHeadDim, kPage, kPages,
+                                  false};
   portable_kernels.attention(task, scratch.data(), 0, kRows * kKvHeads);
   print_digest("attention", out);
 }
@@ -62,9 +63,13 @@ void print_rows() {
   constexpr int64_t kRows = 4, kColumns = 1100;
   const std::vector<float> x = numbers(kRows * kColumns, 6), weight = numbers(kColumns, 7);
   std::vector<float> out(x.size()), gated(x.size() / 2);
-  portable_kernels.rms_norm({x.data(), weight.data(), 1e-5f, out.data(), kColumns}, 0, kRows);
+  portable_kernels.rms_norm({x.data(), weight.data(), 1e-5f, out.data(), kColumns, false}, 0, kRows);
   print_digest("rms_norm", out);
-  portable_kernels.silu_multiply({x.data(), gated.data(), kColumns / 2}, 0, kRows);
+  std::vector<float> sums = x;
+  const std::vector<float> added = numbers(kRows * kColumns, 9);
+  portable_kernels.add_rms_norm({sums.data(), added.data(), weight.data(), 1e-5f, out.data(), kColumns, true}, 0, kRows);
+  print_digest("add_rms_norm", out);
+  portable_kernels.silu_multiply({x.data(), gated.data(), kColumns / 2, true}, 0, kRows);
   print_digest("silu_multiply", gated);
   portable_kernels.softmax({x.data(), out.data(), kColumns}, 0, kRows);
   print_digest("softmax", out);
@@ -86,6 +91,23 @@ void print_rotary() {
   print_digest("rotate", x);
 }
 
+void print_qkv() {
+  constexpr int64_t kRows = 3, kHeads = 9, kKvHeads = 3, kHeadDim = 80, kPositions = 20;
+  std::vector<float> cosines(kPositions * kHeadDim / 2), sines(cosines.size());
+  temp0::fill_rotary_tables(kPositions, kHeadDim / 2, 1e5, cosines.data(), sines.data());
+  const std::vector<float> qkv = numbers(kRows * (kHeads + 2 * kKvHeads) * kHeadDim, 10);
+  const std::vector<float> query_norm = numbers(kHeadDim, 11), key_norm = numbers(kHeadDim, 12);
+  const std::vector<int32_t> places{4, 0, 2}, positions{0, 7, 19};
+  std::vector<float> query(kRows * kHeads * kHeadDim), keys(5 * kKvHeads * kHeadDim), values(keys.size());
+  portable_kernels.place_qkv({qkv.data(), places.data(), positions.data(), cosines.data(), sines.data(), query.data(),
+                              keys.data(), values.data(), query_norm.data(), key_norm.data(), 1e-5f, kHeads, kKvHeads,
+                              kHeadDim, true},
+                             0, kRows);
+  print_digest("query", query);
+  print_digest("keys", keys);
+  print_digest("values", values);
+}
+
 }  // namespace
 
 int main() {
@@ -94,4 +116,5 @@ int main() {
   print_attention();
   print_rows();
   print_rotary();
+  print_qkv();
 }

@@ -20,6 +20,9 @@ LINEARS = {
     for outputs, inputs, dtype in [(96, 576, "bf16"), (41, 301, "bf16"), (70, 320, "fp32")]
 }
 
+ROTARY = kernels.rotary_tables(1000, 64, 1e5)
+HEAD_NORMS = np.linspace(0.5, 2, 64, dtype=np.float32), np.linspace(2, 0.5, 64, dtype=np.float32)
+
 
 def multiply(x: np.ndarray, weight: kernels.PackedLinear) -> np.ndarray:
     out = np.empty((len(x), weight.outputs), np.float32)
@@ -31,6 +34,24 @@ def norm(x: np.ndarray) -> np.ndarray:
     out = np.empty_like(x)
     kernels.rms_norm(x, np.linspace(0.5, 2, x.shape[1], dtype=np.float32), 1e-5, out)
     return out
+
+
+def add_norm(x: np.ndarray) -> np.ndarray:
+    sums, out = x.copy(), np.empty_like(x)
+    weight = np.linspace(0.5, 2, x.shape[1], dtype=np.float32)
+    kernels.add_rms_norm(sums, x * np.float32(0.3), weight, 1e-5, out, rounded=True)
+    return np.concatenate([sums, out], axis=1)
+
+
+def place(x: np.ndarray) -> np.ndarray:
+    """Queries, keys and values of 15 heads, the cache read back by place."""
+    count, qkv = len(x), np.ascontiguousarray(x[:, : 15 * 64])
+    query, (keys, values) = np.empty((count, 9, 64), np.float32), np.zeros((2, count, 1, 3, 64), np.float32)
+    places = np.arange(count, dtype=np.int32)[::-1].copy()
+    # A row's own content decides its position, so that it keeps it when it is alone.
+    positions = (np.abs(x[:, 0]) * 10).astype(np.int32)
+    kernels.place_qkv(qkv, places, positions, ROTARY, query, keys, values, norms=HEAD_NORMS, eps=1e-5, rounded=True)
+    return np.concatenate([query, keys[places, 0], values[places, 0]], axis=1).reshape(count, -1)
 
 
 def silu(x: np.ndarray) -> np.ndarray:
@@ -76,7 +97,7 @@ def test_neighbours_of_other_content_change_no_row_of_linear(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 17, 33, 129])
-@pytest.mark.parametrize("kernel", [norm, silu, logs, shares])
+@pytest.mark.parametrize("kernel", [norm, add_norm, place, silu, logs, shares])
 def test_a_lone_row_equals_the_same_row_in_company(kernel: Callable[[np.ndarray], np.ndarray], size: int) -> None:
     x = np.random.default_rng(size).normal(size=(size, 1102)).astype(np.float32) * 5
     alone = np.concatenate([kernel(x[i : i + 1]) for i in range(size)])

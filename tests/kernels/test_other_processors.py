@@ -25,7 +25,7 @@ def compile_digests(compiler: str, program: Path, *options: str) -> None:
 
 def digests(*command: str) -> list[str]:
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    assert len(lines) == 11
+    assert len(lines) == 15
     return lines
 
 

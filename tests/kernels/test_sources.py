@@ -8,7 +8,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 NATIVE = ROOT / "src" / "temp0" / "kernels" / "native"
 X86_HEADER = re.compile(r"#include <\w*mmintrin\.h>")
-PER_PATH = ["lanes_*.hpp", "attention.hpp", "elementwise.hpp", "linear*.hpp", "row_reduction.hpp", "path_*.cpp"]
+PER_PATH = [
+    "lanes_*.hpp",
+    "attention.hpp",
+    "elementwise.hpp",
+    "linear*.hpp",
+    "qkv.hpp",
+    "row_reduction.hpp",
+    "path_*.cpp",
+]
 
 
 def test_x86_headers_stand_only_where_other_processors_never_look() -> None:

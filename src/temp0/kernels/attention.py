@@ -16,12 +16,15 @@ def attention(
     rows: Integers,
     positions: Integers,
     out: Floats,
+    *,
+    rounded: bool = False,
 ) -> None:
     """Write the attention of query[M,Hq,Dh] over positions 0 to positions[m], that one included, to out[M,Hq,Dh].
 
     keys and values [pages,page_size,Hkv,Dh] are shared; tables[R,max_pages] lists the pages of a sequence in order,
     and rows[m] names the table of row m. Query head h reads kv head h * Hkv // Hq. Entries of a table beyond the
-    last position are not looked at. ValueError for a page, row or position that does not exist.
+    last position are not looked at. ValueError for a page, row or position that does not exist. `rounded` gives the
+    bits that `round_bf16` would make of out afterwards.
 
     Order: a score sums over 16 lanes (lane j takes dimensions j, j+16, ... by fused multiply-add), lanes meet in the
     halving tree, then times 1/sqrt(Dh). Weights are exp(score - highest). Their sum: in each block of 128 positions
@@ -30,4 +33,4 @@ def attention(
     Within 1e-6 of float64, as a fraction of the largest value, for up to 4,096 keys. A NaN, or plus infinity, among
     a row's scores makes that head of the row NaN.
     """
-    _native.attention(query, keys, values, tables, rows, positions, out)
+    _native.attention(query, keys, values, tables, rows, positions, out, rounded)

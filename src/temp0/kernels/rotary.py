@@ -31,3 +31,29 @@ def rotate(x: Floats, positions: Integers, cosines: Floats, sines: Floats) -> No
     fma(b, cos, a * sin). ValueError for a position outside the tables.
     """
     _native.rotate(x, positions, cosines, sines)
+
+
+def place_qkv(
+    qkv: Floats,
+    places: Integers,
+    positions: Integers,
+    rotary: tuple[Floats, Floats],
+    query: Floats,
+    keys: Floats,
+    values: Floats,
+    *,
+    norms: tuple[Floats, Floats] | None = None,
+    eps: float = 0.0,
+    rounded: bool = False,
+) -> None:
+    """Turn the queries and keys of qkv[M,(Hq+2*Hkv)*Dh]; queries go to query[M,Hq,Dh], keys and values to the cache.
+
+    keys and values [pages,page_size,Hkv,Dh] get row m at places[m], counted in positions of the whole cache; `rotary`
+    is the pair of tables for positions[M]. `norms` are the weights [Dh] of a norm of each query and of each key by
+    itself. ValueError for a place or position that does not exist, and for a place that two rows have.
+
+    Order: `rms_norm` of a head where there are norms, then `rotate`; `rounded` rounds to bf16 after each of the two.
+    Values are copied as they are.
+    """
+    query_norm, key_norm = norms or (None, None)
+    _native.place_qkv(qkv, places, positions, *rotary, query, keys, values, query_norm, key_norm, eps, rounded)

@@ -211,7 +211,7 @@ void mix_values(const AttentionTask& task, const Row& row, const float* weights,
     for (int i = 0; i < VECTORS; ++i) {
       float* to = row.out + head * task.head_dim + columns.first + i * kLanes;
       const Lanes mixed = load_some<IS_WHOLE>(to, columns.count);
-      store_some<IS_WHOLE>(to, divide(mixed, broadcast(totals[head])), columns.count);
+      store_some<IS_WHOLE>(to, rounded_if(task.is_rounded, divide(mixed, broadcast(totals[head]))), columns.count);
     }
 }
 

@@ -58,7 +58,7 @@ double nanoseconds(const AttentionTask& task) {
 }
 
 void attention(nb::handle query_array, nb::handle keys_array, nb::handle values_array, nb::handle tables_array,
-               nb::handle rows_array, nb::handle positions_array, nb::handle out_array) {
+               nb::handle rows_array, nb::handle positions_array, nb::handle out_array, bool rounded) {
   const View<const float> query = floats(query_array, "query", 3);
   const Cache cache = checked_cache(keys_array, values_array, tables_array, query[2]);
   const View<const int32_t> rows = integers(rows_array, "rows", 1);
@@ -73,7 +73,7 @@ void attention(nb::handle query_array, nb::handle keys_array, nb::handle values_
   const int64_t scratch = attention_scratch(checked_reach(cache, rows, positions));
   const AttentionTask task{query.data, cache.keys.data, cache.values.data, cache.tables.data, rows.data,
                            positions.data, out.data, query[0], query[1], kv_heads, query[2], cache.page_size(),
-                           cache.tables[1]};
+                           cache.tables[1], rounded};
   const KernelTable& table = kernels();
   execute(query[0] * kv_heads, nanoseconds(task), 1, [&](int64_t first, int64_t last) {
     table.attention(task, thread_scratch(scratch), first, last);
@@ -84,7 +84,8 @@ void attention(nb::handle query_array, nb::handle keys_array, nb::handle values_
 
 void bind_attention(nb::module_& module) {
   using nb::literals::operator""_a;
-  module.def("attention", attention, "query"_a, "keys"_a, "values"_a, "tables"_a, "rows"_a, "positions"_a, "out"_a);
+  module.def("attention", attention, "query"_a, "keys"_a, "values"_a, "tables"_a, "rows"_a, "positions"_a, "out"_a,
+             "rounded"_a);
 }
 
 }  // namespace temp0

@@ -22,6 +22,8 @@ inline Lanes exponential(Lanes x) {
   return scale_by_power(sum, shifted);
 }
 
+inline Lanes rounded_if(bool is_rounded, Lanes a) { return is_rounded ? nearest_bf16(a) : a; }
+
 void round_bf16(float* x, int64_t first, int64_t last) {
   int64_t i = first;
   for (; i + kLanes <= last; i += kLanes) store(x + i, nearest_bf16(load(x + i)));
@@ -40,11 +42,13 @@ void silu_multiply(const SiluTask& task, int64_t first, int64_t last) {
     const float* up = gate + task.columns;
     float* out = task.out + row * task.columns;
     int64_t i = 0;
-    for (; i + kLanes <= task.columns; i += kLanes) store(out + i, silu_product(load(gate + i), load(up + i)));
+    for (; i + kLanes <= task.columns; i += kLanes)
+      store(out + i, rounded_if(task.is_rounded, silu_product(load(gate + i), load(up + i))));
     const int rest = static_cast<int>(task.columns - i);
     if (rest > 0) {
       const Lanes last_gate = load_partial(gate + i, rest, 0.0f);
-      store_partial(out + i, silu_product(last_gate, load_partial(up + i, rest, 0.0f)), rest);
+      const Lanes product = silu_product(last_gate, load_partial(up + i, rest, 0.0f));
+      store_partial(out + i, rounded_if(task.is_rounded, product), rest);
     }
   }
 }
@@ -58,27 +62,31 @@ inline Rotated rotated(Lanes first, Lanes second, Lanes cosine, Lanes sine) {
   return {multiply_add(first, cosine, minus), multiply_add(second, cosine, multiply(first, sine))};
 }
 
-inline void rotate_head(float* x, const float* cosines, const float* sines, int64_t half) {
+// From one head to another or to itself; sines and cosines are those of its position.
+inline void rotate_head(const float* x, const float* cosines, const float* sines, int64_t half, bool is_rounded,
+                        float* out) {
   int64_t i = 0;
   for (; i + kLanes <= half; i += kLanes) {
     const Rotated turned = rotated(load(x + i), load(x + half + i), load(cosines + i), load(sines + i));
-    store(x + i, turned.first);
-    store(x + half + i, turned.second);
+    store(out + i, rounded_if(is_rounded, turned.first));
+    store(out + half + i, rounded_if(is_rounded, turned.second));
   }
   const int rest = static_cast<int>(half - i);
   if (rest == 0) return;
   const Rotated turned = rotated(load_partial(x + i, rest, 0.0f), load_partial(x + half + i, rest, 0.0f),
                                  load_partial(cosines + i, rest, 0.0f), load_partial(sines + i, rest, 0.0f));
-  store_partial(x + i, turned.first, rest);
-  store_partial(x + half + i, turned.second, rest);
+  store_partial(out + i, rounded_if(is_rounded, turned.first), rest);
+  store_partial(out + half + i, rounded_if(is_rounded, turned.second), rest);
 }
 
 void rotate(const RotateTask& task, int64_t first, int64_t last) {
   const int64_t half = task.head_dim / 2;
   for (int64_t row = first; row < last; ++row) {
     const int64_t angle = task.positions[row] * half;
-    for (int64_t head = 0; head < task.heads; ++head)
-      rotate_head(task.x + (row * task.heads + head) * task.head_dim, task.cosines + angle, task.sines + angle, half);
+    for (int64_t head = 0; head < task.heads; ++head) {
+      float* x = task.x + (row * task.heads + head) * task.head_dim;
+      rotate_head(x, task.cosines + angle, task.sines + angle, half, false, x);
+    }
   }
 }
 

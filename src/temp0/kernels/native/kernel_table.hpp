@@ -21,12 +21,24 @@ struct NormTask {
   float eps;
   float* out;
   int64_t columns;
+  bool is_rounded;
+};
+
+// x gains `added` before it is normalised.
+struct AddNormTask {
+  float* x;
+  const float *added, *weight;
+  float eps;
+  float* out;
+  int64_t columns;
+  bool is_rounded;
 };
 
 struct SiluTask {
   const float* gate_up;
   float* out;
   int64_t columns;
+  bool is_rounded;
 };
 
 struct RotateTask {
@@ -37,11 +49,24 @@ struct RotateTask {
   int64_t heads, head_dim;
 };
 
+// Norms are null where heads are not normalised; places count positions of the whole cache.
+struct QkvTask {
+  const float* qkv;
+  const int32_t *places, *positions;
+  const float *cosines, *sines;
+  float *query, *keys, *values;
+  const float *query_norm, *key_norm;
+  float eps;
+  int64_t heads, kv_heads, head_dim;
+  bool is_rounded;
+};
+
 struct AttentionTask {
   const float *query, *keys, *values;
   const int32_t *tables, *rows, *positions;
   float* out;
   int64_t row_count, heads, kv_heads, head_dim, page_size, table_width;
+  bool is_rounded;
 };
 
 struct ArgmaxTask {
@@ -70,8 +95,10 @@ struct KernelTable {
   const char* name;
   void (*round_bf16)(float* x, int64_t first, int64_t last);                  // tasks are elements
   void (*rms_norm)(const NormTask&, int64_t first, int64_t last);             // rows
+  void (*add_rms_norm)(const AddNormTask&, int64_t first, int64_t last);      // rows
   void (*silu_multiply)(const SiluTask&, int64_t first, int64_t last);        // rows
   void (*rotate)(const RotateTask&, int64_t first, int64_t last);             // rows
+  void (*place_qkv)(const QkvTask&, int64_t first, int64_t last);             // rows
   void (*argmax)(const ArgmaxTask&, int64_t first, int64_t last);             // rows
   void (*softmax)(const SoftmaxTask&, int64_t first, int64_t last);           // rows
   void (*log_softmax)(const SoftmaxTask&, int64_t first, int64_t last);       // rows

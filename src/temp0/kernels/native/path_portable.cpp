@@ -9,13 +9,15 @@
 #include "attention.hpp"
 #include "elementwise.hpp"
 #include "linear.hpp"
+#include "qkv.hpp"
 #include "row_reduction.hpp"
 
 namespace temp0 {
 
 extern const KernelTable portable_kernels;
 const KernelTable portable_kernels = {
-    "portable", round_bf16, rms_norm, silu_multiply, rotate, argmax, softmax, log_softmax, attention, linear, nullptr,
+    "portable", round_bf16, rms_norm, add_rms_norm, silu_multiply, rotate, place_qkv,
+    argmax, softmax, log_softmax, attention, linear, nullptr,
 };
 
 }  // namespace temp0

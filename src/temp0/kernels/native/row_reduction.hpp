@@ -3,6 +3,7 @@
 // Invariant: lane j takes elements j, j+16, j+32, ... in order; lanes meet in the halving tree.
 #pragma once
 
+#include "elementwise.hpp"
 #include "kernel_table.hpp"
 #include "scalar.hpp"
 
@@ -23,20 +24,45 @@ inline float sum_of_squares(const float* x, int64_t columns) {
   return tree_sum(sum);
 }
 
+// From one row to another or to itself.
+inline void norm_row(const float* x, const float* weight, float eps, int64_t columns, bool is_rounded, float* out) {
+  const float mean = sum_of_squares(x, columns) / static_cast<float>(columns);
+  const Lanes scale = broadcast(1.0f / sqrtf(mean + eps));
+  int64_t i = 0;
+  for (; i + kLanes <= columns; i += kLanes)
+    store(out + i, rounded_if(is_rounded, multiply(multiply(load(x + i), scale), load(weight + i))));
+  const int rest = static_cast<int>(columns - i);
+  if (rest > 0) {
+    const Lanes scaled = multiply(load_partial(x + i, rest, 0.0f), scale);
+    const Lanes normed = multiply(scaled, load_partial(weight + i, rest, 0.0f));
+    store_partial(out + i, rounded_if(is_rounded, normed), rest);
+  }
+}
+
 void rms_norm(const NormTask& task, int64_t first, int64_t last) {
   for (int64_t row = first; row < last; ++row) {
-    const float* x = task.x + row * task.columns;
-    float* out = task.out + row * task.columns;
-    const float mean = sum_of_squares(x, task.columns) / static_cast<float>(task.columns);
-    const Lanes scale = broadcast(1.0f / sqrtf(mean + task.eps));
-    int64_t i = 0;
-    for (; i + kLanes <= task.columns; i += kLanes)
-      store(out + i, multiply(multiply(load(x + i), scale), load(task.weight + i)));
-    const int rest = static_cast<int>(task.columns - i);
-    if (rest > 0) {
-      const Lanes scaled = multiply(load_partial(x + i, rest, 0.0f), scale);
-      store_partial(out + i, multiply(scaled, load_partial(task.weight + i, rest, 0.0f)), rest);
-    }
+    const int64_t start = row * task.columns;
+    norm_row(task.x + start, task.weight, task.eps, task.columns, task.is_rounded, task.out + start);
+  }
+}
+
+inline void add_row(float* x, const float* added, int64_t columns, bool is_rounded) {
+  int64_t i = 0;
+  for (; i + kLanes <= columns; i += kLanes)
+    store(x + i, rounded_if(is_rounded, add(load(x + i), load(added + i))));
+  const int rest = static_cast<int>(columns - i);
+  if (rest > 0) {
+    const Lanes sum = add(load_partial(x + i, rest, 0.0f), load_partial(added + i, rest, 0.0f));
+    store_partial(x + i, rounded_if(is_rounded, sum), rest);
+  }
+}
+
+void add_rms_norm(const AddNormTask& task, int64_t first, int64_t last) {
+  for (int64_t row = first; row < last; ++row) {
+    const int64_t start = row * task.columns;
+    float* x = task.x + start;
+    add_row(x, task.added + start, task.columns, task.is_rounded);
+    norm_row(x, task.weight, task.eps, task.columns, task.is_rounded, task.out + start);
   }
 }
 
