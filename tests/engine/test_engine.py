@@ -44,6 +44,7 @@ class InterruptedArithmetic:
     """Stock arithmetic that calls `interrupt` at the start of every pass."""
 
     name = "stock"
+    rounded = False
 
     def __init__(self) -> None:
         self._stock = StockArithmetic(activations="fp32", threads=1)

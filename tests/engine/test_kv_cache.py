@@ -251,18 +251,18 @@ TestCacheMachine = CacheMachine.TestCase
 TestCacheMachine.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
 
 
-def test_what_is_written_for_a_position_lies_in_its_page() -> None:
+def test_a_place_counts_positions_of_the_whole_pool() -> None:
     cache = small_cache()
     cache.hold(1)
     slot = cache.hold(2 * PAGE_TOKENS)
     positions = np.array([0, PAGE_TOKENS - 1, PAGE_TOKENS, PAGE_TOKENS + 5], np.int32)
-    rows = np.arange(4 * 2 * 8, dtype=np.float32).reshape(4, 2, 8)
-    cache.write(1, cache.places(np.full(4, slot, np.int32), positions), rows, -rows)
-    for row, position in zip(rows, positions, strict=True):
-        page = cache.tables[slot, position // PAGE_TOKENS]
-        np.testing.assert_array_equal(cache.keys[1, page, position % PAGE_TOKENS], row)
-        np.testing.assert_array_equal(cache.values[1, page, position % PAGE_TOKENS], -row)
-    assert not cache.keys[0].any()
+    places = cache.places(np.full(4, slot, np.int32), positions)
+    assert places.dtype == np.int32
+    for place, position in zip(places, positions, strict=True):
+        assert divmod(place, PAGE_TOKENS) == (
+            cache.tables[slot, position // PAGE_TOKENS],
+            position % PAGE_TOKENS,
+        )
 
 
 @pytest.mark.parametrize(("tokens", "slots", "name"), [(15, 1, "kv_tokens"), (16, 0, "max_running")])

@@ -21,6 +21,7 @@ class PlantedArithmetic:
     """
 
     name = "planted"
+    rounded = False
 
     def __init__(self) -> None:
         self._invariant = InvariantArithmetic(activations="fp32", threads=1)

@@ -36,9 +36,10 @@ class Linear(Protocol):
 
 
 class Arithmetic(Protocol):
-    """A way to multiply and to round."""
+    """A way to multiply and to round; `rounded` where activations are bf16, rounded between any two operations."""
 
     name: str
+    rounded: bool
 
     def linear(self, weight: Array) -> Linear:
         """Prepare a weight [N, K] once, in whatever layout the products want."""
@@ -58,6 +59,7 @@ class StockArithmetic:
     def __init__(self, *, activations: str, threads: int, weight_dtype: str | None = None) -> None:
         if weight_dtype == "bf16":
             raise UsageError("weight_dtype is 'bf16', expected 'fp32' with stock arithmetic, whose BLAS has no bf16")
+        self.rounded = activations == "bf16"
         self._rounding = _rounding(activations)
         self._threads = threads
         self._pools = ThreadpoolController().select(user_api="blas")
@@ -103,6 +105,7 @@ class InvariantArithmetic:
     name = "invariant"
 
     def __init__(self, *, activations: str, threads: int, weight_dtype: str | None = None) -> None:
+        self.rounded = activations == "bf16"
         self._rounding = _rounding(activations)
         self._threads = threads
         self._weight_dtype: Literal["bf16", "fp32"] = "fp32" if weight_dtype == "fp32" else "bf16"

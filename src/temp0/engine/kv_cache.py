@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from temp0 import kernels
-from temp0.engine.checkpoint import Array, Settings
+from temp0.engine.checkpoint import Settings
 from temp0.engine.page import PAGE_TOKENS, pages_of
 from temp0.engine.page_pool import PagePool
 from temp0.errors import UsageError
@@ -138,15 +138,9 @@ class KvCache:
         for held in self._held.values():
             held.shared = None
 
-    def places(self, slots: NDArray[np.int32], positions: NDArray[np.int32]) -> NDArray[np.int64]:
+    def places(self, slots: NDArray[np.int32], positions: NDArray[np.int32]) -> NDArray[np.int32]:
         """Where each row's key and value lie in the pool, counted in positions [M]."""
-        pages = self.tables[slots, positions // PAGE_TOKENS].astype(np.int64)
-        return pages * PAGE_TOKENS + positions % PAGE_TOKENS
-
-    def write(self, layer: int, places: NDArray[np.int64], keys: Array, values: Array) -> None:
-        """Store keys and values [M, kv_heads, head_dim] at their places."""
-        for pool, rows in ((self.keys[layer], keys), (self.values[layer], values)):
-            pool.reshape(-1, *pool.shape[2:])[places] = rows
+        return self.tables[slots, positions // PAGE_TOKENS] * PAGE_TOKENS + positions % PAGE_TOKENS
 
     def _put(self, slot: int, index: int, page: int) -> None:
         """Make a page that was taken or shared the slot's `index`th, and let go of the one it replaces."""

@@ -37,9 +37,10 @@ class Model:
         settings, tensors = checkpoint.settings, checkpoint.tensors
         self.settings = settings
         self._arithmetic = arithmetic
+        self._rounded = arithmetic.rounded
         self._embed = tensors["embed"]
         self._layers = [_Layer.of(checkpoint, index, arithmetic) for index in range(settings.layers)]
-        self._norm_weight = tensors["norm"]
+        self._first_norm = tensors["layers.0.attention_norm"]
         self._head = arithmetic.linear(tensors["head"])
         self._rotary = kernels.rotary_tables(settings.context, settings.head_dim, settings.rope_theta)
         self._work = _Work.for_rows(settings, rows)
@@ -55,52 +56,50 @@ class Model:
         places = cache.places(batch.slots, batch.positions)
         np.take(self._embed, batch.tokens, axis=0, out=work.hidden)
         with self._arithmetic.limited():
+            kernels.rms_norm(work.hidden, self._first_norm, self.settings.norm_eps, work.normed, rounded=self._rounded)
             for index, layer in enumerate(self._layers):
                 self._attend(index, layer, work, batch, cache, places)
+                self._add(work, layer.feed_norm)
                 self._feed(layer, work)
-            return self._predict(work.hidden[batch.wanted])
+                self._add(work, layer.following_norm)
+            return self._predict(work.normed[batch.wanted])
 
     def _attend(
-        self, index: int, layer: _Layer, work: _Work, batch: Batch, cache: KvCache, places: NDArray[np.int64]
+        self, index: int, layer: _Layer, work: _Work, batch: Batch, cache: KvCache, places: NDArray[np.int32]
     ) -> None:
-        self._norm(work.hidden, layer.attention_norm, work.normed)
+        keys, values = cache.keys[index], cache.values[index]
         self._multiply(layer.qkv, work.normed, work.qkv, bias=layer.qkv_bias)
-        query_columns, key_columns, value_columns = work.split_qkv(self.settings)
-        self._turn(query_columns, batch.positions, work.query, norm=layer.q_norm)
-        self._turn(key_columns, batch.positions, work.key, norm=layer.k_norm)
-        cache.write(index, places, work.key, value_columns)
-        kernels.attention(
-            work.query,
-            cache.keys[index],
-            cache.values[index],
-            cache.tables,
-            batch.slots,
+        kernels.place_qkv(
+            work.qkv,
+            places,
             batch.positions,
-            work.attended,
+            self._rotary,
+            work.query,
+            keys,
+            values,
+            norms=layer.qk_norms,
+            eps=self.settings.norm_eps,
+            rounded=self._rounded,
         )
-        self._arithmetic.round(work.attended)
+        kernels.attention(
+            work.query, keys, values, cache.tables, batch.slots, batch.positions, work.attended, rounded=self._rounded
+        )
         self._multiply(layer.o, work.attended.reshape(len(work.hidden), -1), work.added)
-        self._add(work)
 
     def _feed(self, layer: _Layer, work: _Work) -> None:
-        self._norm(work.hidden, layer.feed_norm, work.normed)
         self._multiply(layer.gate_up, work.normed, work.gate_up)
-        kernels.silu_multiply(work.gate_up, work.gated)
-        self._arithmetic.round(work.gated)
+        kernels.silu_multiply(work.gate_up, work.gated, rounded=self._rounded)
         self._multiply(layer.down, work.gated, work.added)
-        self._add(work)
 
-    def _predict(self, hidden: Array) -> Array:
-        logits = self._logits[: len(hidden)]
-        if len(hidden):
-            normed = np.empty_like(hidden)
-            self._norm(hidden, self._norm_weight, normed)
+    def _add(self, work: _Work, norm: Array) -> None:
+        """Add what a half of a block has made, and normalise the sums for what follows it."""
+        kernels.add_rms_norm(work.hidden, work.added, norm, self.settings.norm_eps, work.normed, rounded=self._rounded)
+
+    def _predict(self, normed: Array) -> Array:
+        logits = self._logits[: len(normed)]
+        if len(normed):
             self._head(normed, logits)
         return logits
-
-    def _norm(self, rows: Array, weight: Array, out: Array) -> None:
-        kernels.rms_norm(rows, weight, self.settings.norm_eps, out)
-        self._arithmetic.round(out)
 
     def _multiply(self, linear: Linear, rows: Array, out: Array, *, bias: Array | None = None) -> None:
         """A product whose bias, if it has one, is added to the fp32 sums: the two are one operation, rounded once."""
@@ -109,36 +108,23 @@ class Model:
             np.add(out, bias, out=out)
         self._arithmetic.round(out)
 
-    def _turn(self, columns: Array, positions: NDArray[np.int32], out: Array, *, norm: Array | None) -> None:
-        """Rotary embedding of queries or keys, from columns of the fused product into an array of their own.
-
-        Where the model has a norm for them, each head is normalised by itself before it is turned.
-        """
-        np.copyto(out, columns)
-        if norm is not None:
-            heads = out.reshape(-1, self.settings.head_dim)
-            self._norm(heads, norm, heads)
-        kernels.rotate(out, positions, *self._rotary)
-        self._arithmetic.round(out)
-
-    def _add(self, work: _Work) -> None:
-        np.add(work.hidden, work.added, out=work.hidden)
-        self._arithmetic.round(work.hidden)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layer:
-    """One block's weights; q, k and v are one product, gate and up another. None is what the model has not."""
+    """One block's weights; q, k and v are one product, gate and up another. None is what the model has not.
 
-    attention_norm: Array
+    The norm that the block begins with is kept with what goes before it, since adding and normalising are one call:
+    `following_norm` is the next block's, or the head's.
+    """
+
     qkv: Linear
     qkv_bias: Array | None
-    q_norm: Array | None
-    k_norm: Array | None
+    qk_norms: tuple[Array, Array] | None
     o: Linear
     feed_norm: Array
     gate_up: Linear
     down: Linear
+    following_norm: Array
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, index: int, arithmetic: Arithmetic) -> _Layer:
@@ -147,19 +133,20 @@ class _Layer:
         def tensor(name: str) -> Array:
             return checkpoint.tensors[f"layers.{index}.{name}"]
 
+        following = f"layers.{index + 1}.attention_norm" if index + 1 < settings.layers else "norm"
+
         def fused(*names: str) -> Array:
             return np.concatenate([tensor(name) for name in names])
 
         return cls(
-            attention_norm=tensor("attention_norm"),
             qkv=arithmetic.linear(fused("q", "k", "v")),
             qkv_bias=fused("q_bias", "k_bias", "v_bias") if settings.qkv_bias else None,
-            q_norm=tensor("q_norm") if settings.qk_norm else None,
-            k_norm=tensor("k_norm") if settings.qk_norm else None,
+            qk_norms=(tensor("q_norm"), tensor("k_norm")) if settings.qk_norm else None,
             o=arithmetic.linear(tensor("o")),
             feed_norm=tensor("feed_norm"),
             gate_up=arithmetic.linear(fused("gate", "up")),
             down=arithmetic.linear(tensor("down")),
+            following_norm=checkpoint.tensors[following],
         )
 
 
@@ -171,7 +158,6 @@ class _Work:
     normed: Array
     qkv: Array
     query: Array
-    key: Array
     attended: Array
     added: Array
     gate_up: Array
@@ -188,7 +174,6 @@ class _Work:
             normed=array(settings.dim),
             qkv=array(heads * settings.head_dim),
             query=array(settings.heads, settings.head_dim),
-            key=array(settings.kv_heads, settings.head_dim),
             attended=array(settings.heads, settings.head_dim),
             added=array(settings.dim),
             gate_up=array(2 * settings.ffn),
@@ -198,9 +183,3 @@ class _Work:
     def first(self, rows: int) -> _Work:
         """The same arrays, cut to the rows of one batch."""
         return _Work(**{name: getattr(self, name)[:rows] for name in self.__slots__})
-
-    def split_qkv(self, settings: Settings) -> tuple[Array, Array, Array]:
-        """The fused product as queries [M, heads, head_dim], keys and values [M, kv_heads, head_dim]."""
-        by_head = self.qkv.reshape(len(self.qkv), -1, settings.head_dim)
-        keys_end = settings.heads + settings.kv_heads
-        return by_head[:, : settings.heads], by_head[:, settings.heads : keys_end], by_head[:, keys_end:]
