@@ -44,8 +44,10 @@ def attentions() -> str:
         keys = normal(pages, page_size, kv_heads, head_dim)
         tables = np.random.default_rng(1).permutation(pages).astype(np.int32).reshape(1, -1)
         out, positions = np.empty_like(query), np.array([0, 15, 16, 127, 128, 299], np.int32)
-        kernels.attention(query, keys, keys[::-1].copy(), tables, np.zeros(6, np.int32), positions, out)
-        outs.append(out)
+        arrays = (query, keys, keys[::-1].copy(), tables, np.zeros(6, np.int32), positions)
+        for rounded in (False, True):
+            kernels.attention(*arrays, out, rounded=rounded)
+            outs.append(out.copy())
     return digest(*outs)
 
 
@@ -71,6 +73,13 @@ def sums_normed() -> str:
         kernels.add_rms_norm(x, normal(40, 1000, scale=0.3), normal(1000), 1e-5, out, rounded=rounded)
         outs += [x, out]
     return digest(*outs)
+
+
+def rounded_rows() -> str:
+    normed, activated = np.empty((40, 1000), np.float32), np.empty((40, 3001), np.float32)
+    kernels.rms_norm(normal(40, 1000), normal(1000), 1e-5, normed, rounded=True)
+    kernels.silu_multiply(normal(40, 6002, scale=30.0), activated, rounded=True)
+    return digest(normed, activated)
 
 
 def rows() -> dict[str, str]:
@@ -102,6 +111,7 @@ def everything() -> dict[str, str]:
         "attention": attentions(),
         "place_qkv": placed(),
         "add_rms_norm": sums_normed(),
+        "rounded": rounded_rows(),
         **rows(),
     }
 
