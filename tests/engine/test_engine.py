@@ -53,9 +53,6 @@ class InterruptedArithmetic:
     def linear(self, weight: Array) -> Linear:
         return self._stock.linear(weight)
 
-    def round(self, values: Array) -> None:
-        self._stock.round(values)
-
     def limited(self) -> AbstractContextManager[object]:
         self.interrupt()
         return self._stock.limited()

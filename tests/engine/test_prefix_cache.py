@@ -43,8 +43,8 @@ class BreakingArithmetic:
     def linear(self, weight: Array) -> Linear:
         right = self._invariant.linear(weight)
 
-        def multiply(rows: Array, out: Array) -> None:
-            right(rows, out)
+        def multiply(rows: Array, out: Array, *, rounded: bool = False) -> None:
+            right(rows, out, rounded=rounded)
             if self.breaks_after is None:
                 return
             out[:] = np.nan
@@ -53,9 +53,6 @@ class BreakingArithmetic:
                 raise FloatingPointError("the multiplier burnt")
 
         return multiply
-
-    def round(self, values: Array) -> None:
-        self._invariant.round(values)
 
     def limited(self) -> AbstractContextManager[object]:
         return self._invariant.limited()

@@ -30,7 +30,8 @@ class PlantedArithmetic:
         forwards = self._invariant.linear(weight)
         backwards = self._invariant.linear(np.ascontiguousarray(weight[:, ::-1]))
 
-        def multiply(rows: Array, out: Array) -> None:
+        def multiply(rows: Array, out: Array, *, rounded: bool = False) -> None:
+            assert not rounded
             forwards(rows, out)
             chosen = self.is_backwards(rows)
             if chosen.any():
@@ -43,9 +44,6 @@ class PlantedArithmetic:
     def is_backwards(self, rows: Array) -> np.ndarray:
         """Which rows [M] of a batch take the other order: none, where nothing is planted."""
         return np.zeros(len(rows), bool)
-
-    def round(self, values: Array) -> None:
-        self._invariant.round(values)
 
     def limited(self) -> AbstractContextManager[object]:
         return self._invariant.limited()
@@ -75,7 +73,8 @@ class SharedScale(PlantedArithmetic):
     def linear(self, weight: Array) -> Linear:
         forwards = self._invariant.linear(weight)
 
-        def multiply(rows: Array, out: Array) -> None:
+        def multiply(rows: Array, out: Array, *, rounded: bool = False) -> None:
+            assert not rounded
             scale = np.abs(rows).max()
             forwards(rows / scale, out)
             np.multiply(out, scale, out=out)

@@ -1,4 +1,4 @@
-"""How the engine multiplies and rounds: the part of a forward pass that an arithmetic mode decides.
+"""How the engine multiplies: the part of a forward pass that an arithmetic mode decides.
 
 A Linear takes the rows of the whole batch at once, so what a row's bits depend on is decided here and nowhere else.
 `stock` is numpy's BLAS, whose order of addition depends on the number of rows and on a row's place among them.
@@ -7,7 +7,6 @@ A Linear takes the rows of the whole batch at once, so what a row's bits depend 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, Protocol
 
@@ -31,21 +30,18 @@ _TALL = 8
 class Linear(Protocol):
     """One prepared weight: `out[M, N] = rows[M, K] @ weight[N, K].T`."""
 
-    def __call__(self, rows: Array, out: Array) -> None:
-        """Fill `out` with fp32 sums, not rounded further; both arrays are C-contiguous float32."""
+    def __call__(self, rows: Array, out: Array, *, rounded: bool = False) -> None:
+        """Fill `out` with fp32 sums, `rounded` to bf16 or not; both arrays are C-contiguous float32."""
 
 
 class Arithmetic(Protocol):
-    """A way to multiply and to round; `rounded` where activations are bf16, rounded between any two operations."""
+    """A way to multiply; `rounded` where activations are bf16, rounded between any two operations."""
 
     name: str
     rounded: bool
 
     def linear(self, weight: Array) -> Linear:
         """Prepare a weight [N, K] once, in whatever layout the products want."""
-
-    def round(self, values: Array) -> None:
-        """Round activations in place, as they are rounded between any two operations."""
 
     def limited(self) -> AbstractContextManager[object]:
         """The thread count that products inside the context run with."""
@@ -59,8 +55,7 @@ class StockArithmetic:
     def __init__(self, *, activations: str, threads: int, weight_dtype: str | None = None) -> None:
         if weight_dtype == "bf16":
             raise UsageError("weight_dtype is 'bf16', expected 'fp32' with stock arithmetic, whose BLAS has no bf16")
-        self.rounded = activations == "bf16"
-        self._rounding = _rounding(activations)
+        self.rounded = _is_rounded(activations)
         self._threads = threads
         self._pools = ThreadpoolController().select(user_api="blas")
         self._scratch = np.empty(0, dtype=np.float32)
@@ -74,10 +69,6 @@ class StockArithmetic:
             self._scratch = np.empty(outputs * _FEW_ROWS, dtype=np.float32)
         return self._square(np.ascontiguousarray(weight))
 
-    def round(self, values: Array) -> None:
-        """To bf16, nearest even; nothing where activations are fp32."""
-        self._rounding(values)
-
     def limited(self) -> AbstractContextManager[object]:
         """Set the threads of every BLAS in the process, and set them back at the end; kernels keep theirs."""
         kernels.set_threads(self._threads)
@@ -85,13 +76,15 @@ class StockArithmetic:
         return limited
 
     def _square(self, weight: Array) -> Linear:
-        def multiply(rows: Array, out: Array) -> None:
+        def multiply(rows: Array, out: Array, *, rounded: bool = False) -> None:
             if len(rows) > _FEW_ROWS:
                 np.matmul(rows, weight.T, out=out)
             else:
                 sums = self._scratch[: out.size].reshape(out.shape[::-1])
                 np.matmul(weight, rows.T, out=sums)
                 np.copyto(out, sums.T)
+            if rounded:
+                kernels.round_bf16(out)
 
         return multiply
 
@@ -105,8 +98,7 @@ class InvariantArithmetic:
     name = "invariant"
 
     def __init__(self, *, activations: str, threads: int, weight_dtype: str | None = None) -> None:
-        self.rounded = activations == "bf16"
-        self._rounding = _rounding(activations)
+        self.rounded = _is_rounded(activations)
         self._threads = threads
         self._weight_dtype: Literal["bf16", "fp32"] = "fp32" if weight_dtype == "fp32" else "bf16"
 
@@ -114,14 +106,10 @@ class InvariantArithmetic:
         """Pack a weight [N, K] into panels of outputs."""
         packed = kernels.pack(weight, dtype=self._weight_dtype)
 
-        def multiply(rows: Array, out: Array) -> None:
-            kernels.linear(rows, packed, out)
+        def multiply(rows: Array, out: Array, *, rounded: bool = False) -> None:
+            kernels.linear(rows, packed, out, rounded=rounded)
 
         return multiply
-
-    def round(self, values: Array) -> None:
-        """To bf16, nearest even; nothing where activations are fp32."""
-        self._rounding(values)
 
     def limited(self) -> AbstractContextManager[object]:
         """Set the threads of the kernels, which change no bit."""
@@ -152,20 +140,18 @@ def usable_cores() -> int:
 
 
 def _tall(transposed: Array) -> Linear:
-    def multiply(rows: Array, out: Array) -> None:
+    def multiply(rows: Array, out: Array, *, rounded: bool = False) -> None:
         np.matmul(rows, transposed, out=out)
+        if rounded:
+            kernels.round_bf16(out)
 
     return multiply
 
 
-def _rounding(activations: str) -> Callable[[Array], None]:
+def _is_rounded(activations: str) -> bool:
     if activations not in ACTIVATIONS:
         raise UsageError(f"activations is {activations!r}, expected one of: {', '.join(ACTIVATIONS)}")
-    return kernels.round_bf16 if activations == "bf16" else _keep
-
-
-def _keep(values: Array) -> None:
-    """Leave fp32 activations as they are."""
+    return activations == "bf16"
 
 
 _ARITHMETICS: dict[str, type[StockArithmetic | InvariantArithmetic]] = {

@@ -103,10 +103,11 @@ class Model:
 
     def _multiply(self, linear: Linear, rows: Array, out: Array, *, bias: Array | None = None) -> None:
         """A product whose bias, if it has one, is added to the fp32 sums: the two are one operation, rounded once."""
-        linear(rows, out)
+        linear(rows, out, rounded=self._rounded and bias is None)
         if bias is not None:
             np.add(out, bias, out=out)
-        self._arithmetic.round(out)
+            if self._rounded:
+                kernels.round_bf16(out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
