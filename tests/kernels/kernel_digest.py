@@ -38,13 +38,14 @@ def linears() -> str:
 
 def attentions() -> str:
     outs = []
+    positions = np.concatenate([[0, 15, 16, 127, 128, 299], np.arange(120, 140)]).astype(np.int32)
     for heads, kv_heads, head_dim, page_size in [(9, 3, 64, 16), (4, 2, 40, 7), (5, 1, 96, 1), (8, 8, 128, 32)]:
-        query = normal(6, heads, head_dim, scale=2.0)
+        query = normal(len(positions), heads, head_dim, scale=2.0)
         pages = -(-300 // page_size)
         keys = normal(pages, page_size, kv_heads, head_dim)
         tables = np.random.default_rng(1).permutation(pages).astype(np.int32).reshape(1, -1)
-        out, positions = np.empty_like(query), np.array([0, 15, 16, 127, 128, 299], np.int32)
-        arrays = (query, keys, keys[::-1].copy(), tables, np.zeros(6, np.int32), positions)
+        out, rows = np.empty_like(query), np.repeat(np.int32([0, 1]), [6, 20])
+        arrays = (query, keys, keys[::-1].copy(), np.repeat(tables, 2, axis=0), rows, positions)
         for rounded in (False, True):
             kernels.attention(*arrays, out, rounded=rounded)
             outs.append(out.copy())

@@ -45,17 +45,21 @@ void print_linear(const char* name, bool is_bf16) {
 }
 
 void print_attention() {
-  constexpr int64_t kRows = 3, kHeads = 9, kKvHeads = 3, kHeadDim = 64, kPage = 16, kPages = 20;
+  constexpr int64_t kRows = 13, kHeads = 9, kKvHeads = 3, kHeadDim = 64, kPage = 16, kPages = 20;
   const std::vector<float> query = numbers(kRows * kHeads * kHeadDim, 3);
   const std::vector<float> keys = numbers(kPages * kPage * kKvHeads * kHeadDim, 4);
   const std::vector<float> values = numbers(kPages * kPage * kKvHeads * kHeadDim, 5);
   std::vector<int32_t> table, rows(kRows, 0), positions{0, 130, 299};
+  // Three rows alone, then ten together.
+  const std::vector<int32_t> blocks{0, 1, 2, 3, kRows};
+  for (int32_t position = 120; position < 130; ++position) positions.push_back(position);
   for (int32_t page = 0; page < kPages; ++page) table.push_back((page * 7) % kPages);
-  std::vector<float> out(query.size()), scratch(static_cast<size_t>(temp0::attention_scratch(300)));
+  const int64_t floats = temp0::attention_scratch(kHeads, kKvHeads, kHeadDim, 300);
+  std::vector<float> out(query.size()), scratch(static_cast<size_t>(floats));
   const temp0::AttentionTask task{query.data(), keys.data(), values.data(), table.data(), rows.data(),
-                                  positions.data(), out.data(), kRows, kHeads, kKvHeads, kHeadDim, kPage, kPages,
-                                  false};
-  portable_kernels.attention(task, scratch.data(), 0, kRows * kKvHeads);
+                                  positions.data(), blocks.data(), out.data(), kRows, kHeads, kKvHeads, kHeadDim,
+                                  kPage, kPages, false};
+  portable_kernels.attention(task, scratch.data(), 0, 4 * kKvHeads);
   print_digest("attention", out);
 }
 
@@ -67,7 +71,8 @@ void print_rows() {
   print_digest("rms_norm", out);
   std::vector<float> sums = x;
   const std::vector<float> added = numbers(kRows * kColumns, 9);
-  portable_kernels.add_rms_norm({sums.data(), added.data(), weight.data(), 1e-5f, out.data(), kColumns, true}, 0, kRows);
+  portable_kernels.add_rms_norm({sums.data(), added.data(), weight.data(), 1e-5f, out.data(), kColumns, true}, 0,
+                                kRows);
   print_digest("add_rms_norm", out);
   portable_kernels.silu_multiply({x.data(), gated.data(), kColumns / 2, true}, 0, kRows);
   print_digest("silu_multiply", gated);

@@ -136,6 +136,27 @@ def test_attention_follows_its_order(heads: int, head_dim: int) -> None:
         assert_same_bits(out[row], expected)
 
 
+@pytest.mark.parametrize("head_dim", [24, 40, 64, 80, 128])
+@pytest.mark.parametrize("heads", [3, 12])
+def test_attention_of_rows_side_by_side_follows_its_order(heads: int, head_dim: int) -> None:
+    """Neighbours in a prompt, 16 and a rest, then rows that reach anywhere; nothing beyond a row's own keys counts."""
+    lengths = np.concatenate([np.arange(118, 138), [250, 1, 260, 128, 129, 17, 250, 3, 200]]).astype(np.int32)
+    query = normal(len(lengths), heads, head_dim, scale=3.0)
+    keys, values = normal(53, 5, 3, head_dim, seed=1), normal(53, 5, 3, head_dim, seed=2)
+    tables = np.random.default_rng(3).permutation(53).astype(np.int32)[None]
+    in_order = [cache[tables[0]].reshape(265, 3, head_dim) for cache in (keys, values)]
+    for cache, beyond in ((keys, np.nan), (values, np.inf)):
+        cache[tables[0, 51], 1:] = beyond  # positions 256 and on, which one row alone has
+    out = np.empty_like(query)
+    kernels.attention(query, keys, values, tables, np.zeros(len(lengths), np.int32), lengths - 1, out)
+    for row, length in enumerate(lengths):
+        if length <= 256:
+            expected = reference.attention_of_row(query[row], *(cache[:length] for cache in in_order))
+            assert_same_bits(out[row], expected)
+        else:
+            assert np.isnan(out[row]).all()
+
+
 @pytest.mark.parametrize("columns", [1, 40, 1024, 5000])
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 def test_softmax_follows_its_order(name: str, columns: int) -> None:

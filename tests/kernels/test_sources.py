@@ -10,11 +10,13 @@ NATIVE = ROOT / "src" / "temp0" / "kernels" / "native"
 X86_HEADER = re.compile(r"#include <\w*mmintrin\.h>")
 PER_PATH = [
     "lanes_*.hpp",
-    "attention.hpp",
+    "attention*.hpp",
     "elementwise.hpp",
+    "key_walk.hpp",
     "linear*.hpp",
     "qkv.hpp",
     "row_reduction.hpp",
+    "value_chain.hpp",
     "path_*.cpp",
 ]
 

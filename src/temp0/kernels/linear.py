@@ -14,9 +14,9 @@ __all__ = ["PackedLinear", "linear", "pack"]
 
 
 def pack(weight: Floats, *, dtype: Literal["bf16", "fp32"] = "bf16") -> PackedLinear:
-    """Copy weight[N,K] into panels of 16 outputs and whole groups of 32 inputs, rounded to nearest even where `dtype` is bf16.
+    """Copy weight[N,K] into panels of 16 outputs and whole groups of 32 inputs.
 
-    ValueError for an empty matrix or another dtype.
+    Rounded to nearest even where `dtype` is bf16. ValueError for an empty matrix or another dtype.
     """
     return _native.pack(weight, dtype)
 

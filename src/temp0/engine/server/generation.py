@@ -1,13 +1,14 @@
 """Carries one inquiry through the engine: from the engine's thread to the event loop, and back out as pieces.
 
 Invariant: whatever happens to the client, the engine's slot is given back; leaving the context without an ending
-cancels the request.
+cancels the request. The event loop is woken for each token only where each is awaited, else once an answer: every
+waking takes a core and the interpreter from the threads that calculate.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from temp0.engine.request import Emission
@@ -15,6 +16,9 @@ from temp0.engine.server.inquiry import Inquiry
 from temp0.engine.server.service import Service
 from temp0.engine.server.text_stream import Ending, Piece, TextStream
 from temp0.errors import Temp0Error
+
+# The emissions since the last news, or why no more will come.
+_News = Sequence[Emission] | Temp0Error
 
 
 class Generation:
@@ -24,7 +28,7 @@ class Generation:
     piece on.
     """
 
-    def __init__(self, arrived: asyncio.Queue[Emission | Temp0Error], text: TextStream) -> None:
+    def __init__(self, arrived: asyncio.Queue[_News], text: TextStream) -> None:
         self._arrived = arrived
         self._text = text
         self.ending: Ending | None = None
@@ -40,11 +44,12 @@ class Generation:
             news = await self._arrived.get()
             if isinstance(news, Temp0Error):
                 raise news
-            piece = self._text.push(news)
-            self.emitted += 1
-            self.cached = news.cached_tokens
-            self.ending = piece.ending
-            yield piece
+            for emission in news:
+                piece = self._text.push(emission)
+                self.emitted += 1
+                self.cached = emission.cached_tokens
+                self.ending = piece.ending
+                yield piece
 
     async def whole(self) -> Piece:
         """The answer in one piece, the same as all pieces joined."""
@@ -62,14 +67,23 @@ async def generation(service: Service, inquiry: Inquiry) -> AsyncIterator[Genera
 
     Raises `RequestError` where the engine refuses it and `QueueFullError` where there is no room.
     """
-    arrived: asyncio.Queue[Emission | Temp0Error] = asyncio.Queue()
+    arrived: asyncio.Queue[_News] = asyncio.Queue()
     loop = asyncio.get_running_loop()
+    # A stop string may end the answer at any token, which only its text tells.
+    each_is_awaited = inquiry.stream or bool(inquiry.stops)
+    gathered: list[Emission] = []
 
-    def hand_over(news: Emission | Temp0Error) -> None:
+    def hand_over(news: _News) -> None:
         loop.call_soon_threadsafe(arrived.put_nowait, news)
 
+    def gather(emission: Emission) -> None:
+        gathered.append(emission)
+        if each_is_awaited or emission.finish:
+            hand_over(tuple(gathered))
+            gathered.clear()
+
     answer = Generation(arrived, TextStream(service.engine.tokenizer.bytes_of, inquiry.stops))
-    ticket = service.engine.submit(inquiry.request, hand_over, on_failure=hand_over)
+    ticket = service.engine.submit(inquiry.request, gather, on_failure=hand_over)
     try:
         yield answer
     except (asyncio.CancelledError, ConnectionError):

@@ -1,69 +1,55 @@
-// Attention of one row over its own keys in a paged cache, grouped-query heads side by side.
+// Attention over a paged cache: a row alone, its grouped-query heads side by side, here; a prompt's rows in
+// attention_together.hpp. Alone, memory is the bound: what counts is to read a page from end to end, the next one
+// on its way.
 //
 // Invariant: keys are taken in order of absolute position, in blocks that begin at multiples of 128, whatever the
 // page numbers, the page size and the other rows.
 #pragma once
 
+#include "attention_together.hpp"
 #include "elementwise.hpp"
-#include "kernel_table.hpp"
+#include "value_chain.hpp"
 
 namespace temp0 {
 namespace {
 
-// Heads that share one pass over the keys.
+// Query heads that share one pass over a kv head.
 constexpr int kHeadTile = 3;
 
+// One row and those of its kv heads that go together.
 struct Row {
-  const float* query;      // first head of the tile
-  const int32_t* table;    // this row's pages
+  const float* query;
+  const int32_t* table;  // this row's pages
   float* out;
-  int64_t key_count;       // keys 0 .. key_count-1
-  int64_t kv_head;
+  int64_t key_count;     // keys 0 .. key_count-1
+  int64_t first_kv_head, kv_heads;
 };
 
-// Where 16 consecutive positions lie; beyond the last one its address is repeated.
-struct Group {
-  const float* at[kLanes];
-};
+// What a row keeps between its passes, a line for each query head.
+struct Scratch {
+  float* weights;  // [heads][padded keys], scores at first
+  float* chains;   // [heads][padded dimensions], one block's values
+  float* mixed;    // the same, blocks added up
+  float* totals;   // [heads]
+  int64_t keys, dimensions;  // padded to whole vectors
 
-// Walks one kv head of a cache in order of position.
-class Cursor {
- public:
-  Cursor(const AttentionTask& task, const Row& row, const float* cache)
-      : table_(row.table),
-        cache_(cache + row.kv_head * task.head_dim),
-        page_size_(task.page_size),
-        stride_(task.kv_heads * task.head_dim),
-        to_come_(row.key_count) {}
-
-  Group next() {
-    Group group;
-    for (int i = 0; i < kLanes; ++i) {
-      if (to_come_ > 0) advance();
-      group.at[i] = here_;
-    }
-    return group;
+  Scratch(const AttentionTask& task, const Row& row, float* memory)
+      : keys(whole_vectors(row.key_count)), dimensions(whole_vectors(task.head_dim)) {
+    const int64_t heads = task.heads / task.kv_heads * row.kv_heads;
+    weights = memory;
+    chains = weights + heads * keys;
+    mixed = chains + heads * dimensions;
+    totals = mixed + heads * dimensions;
   }
-
- private:
-  void advance() {
-    if (left_in_page_ == 0) {
-      here_ = cache_ + static_cast<int64_t>(*table_++) * page_size_ * stride_;
-      left_in_page_ = page_size_;
-    } else {
-      here_ += stride_;
-    }
-    --left_in_page_;
-    --to_come_;
-  }
-
-  const int32_t* table_;
-  const float* cache_;
-  const float* here_ = nullptr;
-  int64_t page_size_, stride_, to_come_, left_in_page_ = 0;
 };
 
-// Rows of a cache lie apart, in pieces too short for the processor's own prefetching.
+using Group = Places<kLanes>;
+
+inline KeyWalk walk_of(const AttentionTask& task, const Row& row, const float* cache) {
+  return {task, row.table, row.first_kv_head, row.key_count, cache};
+}
+
+// Pages lie apart, so the processor's own prefetching ends at each.
 inline void prefetch_head(const float* head, int64_t head_dim) {
   for (int64_t i = 0; i < head_dim; i += kLanes) prefetch(head + i);
 }
@@ -105,40 +91,72 @@ struct Query<HEADS, 0> {
   }
 };
 
-// scores[head][key], padded with -infinity to a multiple of 16 keys; the highest score of each head.
+// Scores of 16 positions: scores[head * stride + i].
 template <int HEADS, int VECTORS>
-void score_keys(const AttentionTask& task, const Row& row, float* scores, int64_t padded, float scale,
-                float (&highest)[HEADS]) {
-  Cursor cursor(task, row, task.keys);
-  Group keys = cursor.next();
-  const Query<HEADS, VECTORS> query(row.query, task.head_dim);
-  Lanes best[HEADS];
-  for (int head = 0; head < HEADS; ++head) best[head] = broadcast(-INFINITY);
-  for (int64_t key = 0; key < padded; key += kLanes) {
-    Lanes sums[HEADS][kLanes];
-    const Group following = cursor.next();
-    for (int i = 0; i < kLanes; ++i) {
-      Lanes chains[HEADS];
-      for (int head = 0; head < HEADS; ++head) chains[head] = broadcast(0.0f);
-      prefetch_head(following.at[i], task.head_dim);
-      query.meet(keys.at[i], chains);
-      for (int head = 0; head < HEADS; ++head) sums[head][i] = chains[head];
-    }
-    keys = following;
-    const int count = static_cast<int>(row.key_count - key < kLanes ? row.key_count - key : kLanes);
-    for (int head = 0; head < HEADS; ++head) {
-      float* to = scores + head * padded + key;
-      store(to, multiply(tree_sums(sums[head]), broadcast(scale)));
-      if (count < kLanes) store(to, load_partial(to, count, -INFINITY));
-      best[head] = maximum(best[head], load(to));
-    }
+void score_group(const float* heads, int64_t head_dim, const Group& keys, const Group& following, int64_t offset,
+                 float* scores, int64_t stride) {
+  const Query<HEADS, VECTORS> query(heads, head_dim);
+  Lanes sums[HEADS][kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    Lanes chains[HEADS];
+    for (int head = 0; head < HEADS; ++head) chains[head] = broadcast(0.0f);
+    prefetch_head(following.at[i] + offset, head_dim);
+    query.meet(keys.at[i] + offset, chains);
+    for (int head = 0; head < HEADS; ++head) sums[head][i] = chains[head];
   }
-  for (int head = 0; head < HEADS; ++head) highest[head] = tree_maximum(best[head]);
+  for (int head = 0; head < HEADS; ++head) store(scores + head * stride, tree_sums(sums[head]));
 }
 
-// Scores become e^(score - highest); returns their sum: lanes within a block, block after block, then the tree.
-inline float weigh_keys(float* scores, int64_t padded, float highest) {
-  const Lanes top = broadcast(highest);
+template <int HEADS>
+void score_tile(const AttentionTask& task, const float* query, const Group& keys, const Group& following,
+                int64_t offset, float* scores, int64_t stride) {
+  if (task.head_dim == 4 * kLanes)
+    score_group<HEADS, 4>(query, task.head_dim, keys, following, offset, scores, stride);
+  else
+    score_group<HEADS, 0>(query, task.head_dim, keys, following, offset, scores, stride);
+}
+
+// Calls visit(first head, heads, offset of their kv head), heads counted within the row.
+template <class Visit>
+void for_each_tile(const AttentionTask& task, const Row& row, const Visit& visit) {
+  const int64_t group = task.heads / task.kv_heads;
+  for (int64_t kv_head = 0; kv_head < row.kv_heads; ++kv_head)
+    for (int64_t head = 0; head < group; head += kHeadTile) {
+      const int64_t heads = group - head < kHeadTile ? group - head : kHeadTile;
+      visit(kv_head * group + head, static_cast<int>(heads), kv_head * task.head_dim);
+    }
+}
+
+void score_keys(const AttentionTask& task, const Row& row, const Scratch& scratch) {
+  KeyWalk walk = walk_of(task, row, task.keys);
+  Group keys = walk.next<kLanes>();
+  for (int64_t key = 0; key < row.key_count; key += kLanes) {
+    const bool is_last = key + kLanes >= row.key_count;
+    const Group following = is_last ? walk_of(task, row, task.values).next<kLanes>() : walk.next<kLanes>();
+    for_each_tile(task, row, [&](int64_t head, int heads, int64_t offset) {
+      const float* query = row.query + head * task.head_dim;
+      float* scores = scratch.weights + head * scratch.keys + key;
+      switch (heads) {
+        case 1: return score_tile<1>(task, query, keys, following, offset, scores, scratch.keys);
+        case 2: return score_tile<2>(task, query, keys, following, offset, scores, scratch.keys);
+        default: return score_tile<kHeadTile>(task, query, keys, following, offset, scores, scratch.keys);
+      }
+    });
+    keys = following;
+  }
+}
+
+// Scores become e^(score - highest), zero beyond the last key; returns their sum: lanes within a block, block after
+// block, then the tree.
+inline float weigh_keys(float* scores, int64_t key_count, int64_t padded, float scale) {
+  Lanes best = broadcast(-INFINITY);
+  const int last = static_cast<int>(key_count - (padded - kLanes));
+  for (int64_t key = 0; key < padded; key += kLanes) {
+    store(scores + key, multiply(load(scores + key), broadcast(scale)));
+    if (key + kLanes == padded) store(scores + key, load_partial(scores + key, last, -INFINITY));
+    best = maximum(best, load(scores + key));
+  }
+  const Lanes top = broadcast(tree_maximum(best));
   Lanes total = broadcast(0.0f);
   for (int64_t block = 0; block < padded; block += kKeyBlock) {
     const int64_t end = block + kKeyBlock < padded ? block + kKeyBlock : padded;
@@ -153,108 +171,79 @@ inline float weigh_keys(float* scores, int64_t padded, float highest) {
   return tree_sum(total);
 }
 
-// One vector of a row, or its first `count` elements.
-template <bool IS_WHOLE>
-inline Lanes load_some(const float* from, int count) {
-  return IS_WHOLE ? load(from) : load_partial(from, count, 0.0f);
-}
-
-template <bool IS_WHOLE>
-inline void store_some(float* to, Lanes value, int count) {
-  IS_WHOLE ? store(to, value) : store_partial(to, value, count);
-}
-
-// The columns of values that are mixed at once: whole vectors, or one of `count` columns.
-struct Columns {
-  int64_t first;
-  int count;
-};
-
-// out[head] gains the chain over one block of positions; the first block begins it.
-template <int HEADS, int VECTORS, bool IS_WHOLE>
-void chain_values(Cursor& cursor, int64_t count, const float* weights, int64_t padded, const Columns& columns,
-                  bool is_first, float* out, int64_t head_dim) {
-  Lanes sums[HEADS][VECTORS];
-  for (int head = 0; head < HEADS; ++head)
-    for (int i = 0; i < VECTORS; ++i) sums[head][i] = broadcast(0.0f);
-  for (int64_t key = 0; key < count; key += kLanes) {
-    const Group values = cursor.next();
-    const int in_group = static_cast<int>(count - key < kLanes ? count - key : kLanes);
-    for (int i = 0; i < in_group; ++i) {
-      const float* value = values.at[i] + columns.first;
-      Lanes part[VECTORS];
-      for (int j = 0; j < VECTORS; ++j) part[j] = load_some<IS_WHOLE>(value + j * kLanes, columns.count);
-      for (int head = 0; head < HEADS; ++head) {
-        const Lanes weight = broadcast(weights[head * padded + key + i]);
-        for (int j = 0; j < VECTORS; ++j) sums[head][j] = multiply_add(weight, part[j], sums[head][j]);
+void mix_values(const AttentionTask& task, const Row& row, const Scratch& scratch) {
+  const int64_t floats = task.heads / task.kv_heads * row.kv_heads * scratch.dimensions;
+  KeyWalk walk = walk_of(task, row, task.values);
+  Group values = walk.next<kLanes>();
+  for (int64_t key = 0; key < row.key_count; key += kLanes) {
+    if (key % kKeyBlock == 0) begin_block(scratch.chains, floats);
+    const Group following = walk.next<kLanes>();
+    const int count = static_cast<int>(row.key_count - key < kLanes ? row.key_count - key : kLanes);
+    for_each_tile(task, row, [&](int64_t head, int heads, int64_t offset) {
+      const Mix mix{scratch.weights + head * scratch.keys + key, scratch.keys, 1,
+                    scratch.chains + head * scratch.dimensions, scratch.dimensions, values.at, following.at, offset,
+                    count};
+      switch (heads) {
+        case 1: return lengthen_chains<1, true>(mix, task.head_dim);
+        case 2: return lengthen_chains<2, true>(mix, task.head_dim);
+        default: return lengthen_chains<kHeadTile, true>(mix, task.head_dim);
       }
-    }
+    });
+    const int64_t come = key + kLanes;
+    if (come % kKeyBlock == 0 || come >= row.key_count)
+      end_block(scratch.chains, scratch.mixed, floats, key < kKeyBlock);
+    values = following;
   }
-  for (int head = 0; head < HEADS; ++head)
-    for (int j = 0; j < VECTORS; ++j) {
-      float* to = out + head * head_dim + columns.first + j * kLanes;
-      const Lanes earlier = load_some<IS_WHOLE>(to, columns.count);
-      store_some<IS_WHOLE>(to, is_first ? sums[head][j] : add(earlier, sums[head][j]), columns.count);
-    }
 }
 
-template <int HEADS, int VECTORS, bool IS_WHOLE>
-void mix_values(const AttentionTask& task, const Row& row, const float* weights, int64_t padded,
-                const float (&totals)[HEADS], const Columns& columns) {
-  Cursor cursor(task, row, task.values);
-  for (int64_t block = 0; block < row.key_count; block += kKeyBlock) {
-    const int64_t count = block + kKeyBlock < row.key_count ? kKeyBlock : row.key_count - block;
-    chain_values<HEADS, VECTORS, IS_WHOLE>(cursor, count, weights + block, padded, columns, block == 0, row.out,
-                                           task.head_dim);
-  }
-  for (int head = 0; head < HEADS; ++head)
-    for (int i = 0; i < VECTORS; ++i) {
-      float* to = row.out + head * task.head_dim + columns.first + i * kLanes;
-      const Lanes mixed = load_some<IS_WHOLE>(to, columns.count);
-      store_some<IS_WHOLE>(to, rounded_if(task.is_rounded, divide(mixed, broadcast(totals[head]))), columns.count);
-    }
-}
-
-template <int HEADS>
-void attend(const AttentionTask& task, const Row& row, float* scratch) {
-  const int64_t padded = (row.key_count + kLanes - 1) / kLanes * kLanes;
+void attend(const AttentionTask& task, const Row& row, float* memory) {
+  const Scratch scratch(task, row, memory);
   const float scale = static_cast<float>(1.0 / sqrt(static_cast<double>(task.head_dim)));
-  float totals[HEADS];
-  if (task.head_dim == 4 * kLanes)
-    score_keys<HEADS, 4>(task, row, scratch, padded, scale, totals);
-  else
-    score_keys<HEADS, 0>(task, row, scratch, padded, scale, totals);
-  for (int head = 0; head < HEADS; ++head)
-    totals[head] = weigh_keys(scratch + head * padded, padded, totals[head]);
-  Columns columns{0, kLanes};
-  for (; columns.first + kValueVectors * kLanes <= task.head_dim; columns.first += kValueVectors * kLanes)
-    mix_values<HEADS, kValueVectors, true>(task, row, scratch, padded, totals, columns);
-  for (; columns.first + kLanes <= task.head_dim; columns.first += kLanes)
-    mix_values<HEADS, 1, true>(task, row, scratch, padded, totals, columns);
-  columns.count = static_cast<int>(task.head_dim - columns.first);
-  if (columns.count > 0) mix_values<HEADS, 1, false>(task, row, scratch, padded, totals, columns);
+  const int64_t heads = task.heads / task.kv_heads * row.kv_heads;
+  score_keys(task, row, scratch);
+  for (int64_t head = 0; head < heads; ++head)
+    scratch.totals[head] = weigh_keys(scratch.weights + head * scratch.keys, row.key_count, scratch.keys, scale);
+  mix_values(task, row, scratch);
+  for (int64_t head = 0; head < heads; ++head)
+    write_head(task, scratch.mixed + head * scratch.dimensions, scratch.totals[head], row.out + head * task.head_dim);
 }
 
-void attend_tile(int heads, const AttentionTask& task, const Row& row, float* scratch) {
-  switch (heads) {
-    case 1: return attend<1>(task, row, scratch);
-    case 2: return attend<2>(task, row, scratch);
-    default: return attend<kHeadTile>(task, row, scratch);
-  }
+void attend_alone(const AttentionTask& task, int64_t row, int64_t kv_head, int64_t kv_heads, float* scratch) {
+  const int64_t offset = (row * task.heads + kv_head * (task.heads / task.kv_heads)) * task.head_dim;
+  const int32_t* table = task.tables + task.rows[row] * task.table_width;
+  attend(task, {task.query + offset, table, task.out + offset, task.positions[row] + 1, kv_head, kv_heads}, scratch);
 }
 
-// Task number: kv head * rows + row, so that neighbours read the same keys.
-void attention(const AttentionTask& task, float* scratch, int64_t first, int64_t last) {
+void attend_block(const AttentionTask& task, int64_t first_row, int64_t rows, int64_t kv_head, float* scratch) {
   const int64_t group = task.heads / task.kv_heads;
-  for (int64_t number = first; number < last; ++number) {
-    const int64_t kv_head = number / task.row_count, row = number % task.row_count;
-    for (int64_t head = 0; head < group; head += kHeadTile) {
-      const int64_t offset = (row * task.heads + kv_head * group + head) * task.head_dim;
-      const int64_t heads = group - head < kHeadTile ? group - head : kHeadTile;
-      const int32_t* table = task.tables + task.rows[row] * task.table_width;
-      attend_tile(static_cast<int>(heads), task,
-                  {task.query + offset, table, task.out + offset, task.positions[row] + 1, kv_head}, scratch);
-    }
+  const int64_t offset = (first_row * task.heads + kv_head * group) * task.head_dim;
+  const int32_t* table = task.tables + task.rows[first_row] * task.table_width;
+  const int32_t* positions = task.positions + first_row;
+  int64_t key_count = 0;
+  for (int64_t row = 0; row < rows; ++row) key_count = positions[row] < key_count ? key_count : positions[row] + 1;
+  attend_together(task, {task.query + offset, table, positions, task.out + offset, rows, kv_head, group, key_count},
+                  scratch);
+}
+
+// Vectors that straddle cache lines cost two accesses.
+inline float* next_cache_line(float* memory) {
+  constexpr uintptr_t kLine = 64;
+  return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(memory) + kLine - 1) / kLine * kLine);
+}
+
+// Task number: block * kv heads + kv head, so that the kv heads of a row, whose keys lie side by side, go together.
+void attention(const AttentionTask& task, float* memory, int64_t first, int64_t last) {
+  float* scratch = next_cache_line(memory);
+  for (int64_t number = first; number < last;) {
+    const int64_t block = number / task.kv_heads, kv_head = number % task.kv_heads;
+    const int64_t row = task.blocks[block], rows = task.blocks[block + 1] - row;
+    const int64_t left = task.kv_heads - kv_head;
+    const int64_t kv_heads = rows > 1 ? 1 : last - number < left ? last - number : left;
+    if (rows > 1)
+      attend_block(task, row, rows, kv_head, scratch);
+    else
+      attend_alone(task, row, kv_head, kv_heads, scratch);
+    number += kv_heads;
   }
 }
 

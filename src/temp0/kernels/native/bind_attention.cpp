@@ -51,6 +51,22 @@ int64_t checked_reach(const Cache& cache, const View<const int32_t>& rows, const
   return reach.empty() ? 0 : *std::max_element(reach.begin(), reach.end());
 }
 
+// Fewer rows of one table than this are quicker one at a time.
+constexpr int64_t kFewestTogether = 12;
+
+// The first row of each block, then the count of rows.
+std::vector<int32_t> row_blocks(const View<const int32_t>& rows) {
+  std::vector<int32_t> blocks;
+  for (int64_t row = 0; row < rows.size();) {
+    int64_t end = row + 1;
+    while (end < rows.size() && end < row + kRowsOfBlock && rows.data[end] == rows.data[row]) ++end;
+    const int64_t step = end - row < kFewestTogether ? 1 : end - row;
+    for (; row < end; row += step) blocks.push_back(static_cast<int32_t>(row));
+  }
+  blocks.push_back(static_cast<int32_t>(rows.size()));
+  return blocks;
+}
+
 double nanoseconds(const AttentionTask& task) {
   double keys = 0;
   for (int64_t row = 0; row < task.row_count; ++row) keys += task.positions[row] + 1;
@@ -70,12 +86,14 @@ void attention(nb::handle query_array, nb::handle keys_array, nb::handle values_
   require_shape(out.shape, "out", {query[0], query[1], query[2]});
   if (query[1] % kv_heads != 0) value_error("query must have a multiple of the kv heads");
   require_apart(query.data, query.size() * 4, out.data, out.size() * 4, "query and out");
-  const int64_t scratch = attention_scratch(checked_reach(cache, rows, positions));
+  const int64_t scratch = attention_scratch(query[1], kv_heads, query[2], checked_reach(cache, rows, positions));
+  const std::vector<int32_t> blocks = row_blocks(rows);
   const AttentionTask task{query.data, cache.keys.data, cache.values.data, cache.tables.data, rows.data,
-                           positions.data, out.data, query[0], query[1], kv_heads, query[2], cache.page_size(),
-                           cache.tables[1], rounded};
+                           positions.data, blocks.data(), out.data, query[0], query[1], kv_heads, query[2],
+                           cache.page_size(), cache.tables[1], rounded};
   const KernelTable& table = kernels();
-  execute(query[0] * kv_heads, nanoseconds(task), 1, [&](int64_t first, int64_t last) {
+  const int64_t tasks = (static_cast<int64_t>(blocks.size()) - 1) * kv_heads;
+  execute(tasks, nanoseconds(task), 1, [&](int64_t first, int64_t last) {
     table.attention(task, thread_scratch(scratch), first, last);
   });
 }

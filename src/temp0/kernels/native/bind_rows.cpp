@@ -155,8 +155,8 @@ void place_qkv(nb::handle qkv_array, nb::handle places_array, nb::handle positio
   require_places(places, keys[0] * keys[1]);
   require_angles(cosines, sines, head_dim, positions);
   require_eps(eps);
-  const QkvTask task{qkv.data, places.data, positions.data, cosines.data, sines.data, query.data, keys.data, values.data,
-                     norm_of_heads(query_norm_array, "query_norm", head_dim),
+  const QkvTask task{qkv.data, places.data, positions.data, cosines.data, sines.data, query.data, keys.data,
+                     values.data, norm_of_heads(query_norm_array, "query_norm", head_dim),
                      norm_of_heads(key_norm_array, "key_norm", head_dim), static_cast<float>(eps), heads, kv_heads,
                      head_dim, rounded};
   const KernelTable& table = kernels();

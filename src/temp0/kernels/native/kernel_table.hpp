@@ -10,6 +10,8 @@ namespace temp0 {
 // Keys per block of attention and inputs per group of a product; part of the documented order.
 constexpr int64_t kKeyBlock = 128;
 constexpr int64_t kInputGroup = 32;
+// Most rows of one request that attention takes side by side.
+constexpr int64_t kRowsOfBlock = 16;
 constexpr int64_t kSoftmaxBlock = 1024;
 // Outputs per panel of packed weights, which are padded with zeros to whole groups of inputs.
 constexpr int64_t kPanel = 16;
@@ -64,6 +66,7 @@ struct QkvTask {
 struct AttentionTask {
   const float *query, *keys, *values;
   const int32_t *tables, *rows, *positions;
+  const int32_t* blocks;  // first row of each, then row_count: a row, or up to kRowsOfBlock rows of one table
   float* out;
   int64_t row_count, heads, kv_heads, head_dim, page_size, table_width;
   bool is_rounded;
@@ -102,13 +105,13 @@ struct KernelTable {
   void (*argmax)(const ArgmaxTask&, int64_t first, int64_t last);             // rows
   void (*softmax)(const SoftmaxTask&, int64_t first, int64_t last);           // rows
   void (*log_softmax)(const SoftmaxTask&, int64_t first, int64_t last);       // rows
-  void (*attention)(const AttentionTask&, float* scratch, int64_t first, int64_t last);  // kv head x row
+  void (*attention)(const AttentionTask&, float* scratch, int64_t first, int64_t last);  // block x kv head
   void (*linear)(const LinearTask&, int64_t first, int64_t last);             // panels of outputs
   // Writes x[rows][inputs] as bf16 for LinearTask::narrow; false if a number is not bf16. Null where it is no use.
   bool (*narrow)(const float* x, int64_t rows, int64_t inputs, uint16_t* to);
 };
 
 // Floats of scratch that one thread needs for `attention` where the longest row attends to `keys` keys.
-int64_t attention_scratch(int64_t keys);
+int64_t attention_scratch(int64_t heads, int64_t kv_heads, int64_t head_dim, int64_t keys);
 
 }  // namespace temp0

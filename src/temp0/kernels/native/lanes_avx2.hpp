@@ -21,6 +21,8 @@ constexpr int kFewRows = 1;
 constexpr int kPanelsAtFewRows = 2;
 constexpr int kPanelsAtManyRows = 1;
 constexpr int kValueVectors = 2;
+constexpr int kKeysTogether = 2;
+constexpr int kRowsTogether = 2;
 
 inline void prefetch(const void* address) { _mm_prefetch(static_cast<const char*>(address), _MM_HINT_T0); }
 

@@ -21,6 +21,8 @@ constexpr int kFewRows = 3;
 constexpr int kPanelsAtFewRows = 4;
 constexpr int kPanelsAtManyRows = 2;
 constexpr int kValueVectors = 4;
+constexpr int kKeysTogether = 4;
+constexpr int kRowsTogether = 4;
 
 inline void prefetch(const void* address) { _mm_prefetch(static_cast<const char*>(address), _MM_HINT_T0); }
 

@@ -24,6 +24,9 @@ constexpr int kPanelsAtFewRows = 1;
 constexpr int kPanelsAtManyRows = 1;
 // Vectors of 16 columns that attention accumulates at once for three heads.
 constexpr int kValueVectors = 2;
+// Keys that rows of one request are scored with at once, and rows that they mix values for at once.
+constexpr int kKeysTogether = 1;
+constexpr int kRowsTogether = 2;
 
 template <class Operation>
 inline Lanes each_lane(Operation operation) {

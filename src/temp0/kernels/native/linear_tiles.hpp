@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kTileRows = 16;
 // Two tiles of rows by two panels keep four sums on their way, as do one tile by four panels.
-constexpr int64_t kRowsOfBlock = 2 * kTileRows;
+constexpr int64_t kRowsAtTiles = 2 * kTileRows;
 constexpr int64_t kPanelBytes = kInputGroup * kPanel * 2;
 
 struct alignas(64) TileShapes {
@@ -157,7 +157,7 @@ void linear_tiles(const LinearTask& task, int64_t first, int64_t last) {
   while (panel < last) {
     const int64_t left = last - panel;
     const int64_t panels = is_line && left >= 4 ? 4 : left >= 2 ? 2 : 1;
-    const int64_t step = panels == 2 ? kRowsOfBlock : kTileRows;
+    const int64_t step = panels == 2 ? kRowsAtTiles : kTileRows;
     for (int64_t row = 0; row < task.row_count; row += step) multiply_block(task, unit, row, panel, panels);
     panel += panels;
   }
