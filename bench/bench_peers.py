@@ -80,10 +80,10 @@ def measured_levels(wanted: argparse.Namespace, choice: Choice, effort: Effort) 
     return {count: rounds.measured(count, chosen, effort) for count in in_flight}
 
 
-def measured_roofs(threads: int, rounds: int) -> Roofline | str:
+def measured_roofs(threads: int, times: int) -> Roofline | str:
     """The roofline, or why there is none."""
     try:
-        return roofline.measured(threads, rounds)
+        return roofline.measured(threads, times)
     except NotMeasuredError as error:
         return str(error)
 

@@ -95,6 +95,19 @@ def test_modules_and_functions_stay_short(path: Path) -> None:
             assert body <= LINES_OF_A_FUNCTION, f"{node.name} has {body} lines below its docstring"
 
 
+@pytest.mark.parametrize("path", sorted((SOURCE / "kernels" / "native").iterdir()), ids=name)
+def test_kernels_stay_short(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= LINES_OF_A_MODULE
+    begun = None
+    for number, line in enumerate(lines, start=1):
+        if re.match(r"[\w\[].*\{$", line) and not line.startswith("namespace"):
+            begun = number
+        elif line.startswith("}") and begun is not None:
+            assert number - begun <= LINES_OF_A_KERNEL, f"{path.name}:{begun}"
+            begun = None
+
+
 @pytest.mark.parametrize(
     "path", [*MODULES, *sorted((ROOT / "tests").rglob("*.py")), *sorted(ROOT.glob("docs/*.md"))], ids=name
 )

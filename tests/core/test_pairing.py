@@ -45,6 +45,15 @@ def test_prompts_meet_by_what_was_asked_and_not_by_their_place() -> None:
     assert (found.only_a, found.only_b, found.exit_code) == (("P",), ("R",), 4)
 
 
+def test_two_prompts_that_ask_the_same_meet_one_by_one() -> None:
+    run = built_run({"P": {ALONE: ["p"] * 2}, "Q": {ALONE: ["q"] * 2}})
+    twins = tuple(replace(prompt, messages=run.plan.prompts[0].messages) for prompt in run.plan.prompts)
+    run = replace(run, plan=replace(run.plan, prompts=twins))
+    found = pairing(run, run)
+    assert [(one.a.id, one.b.id) for one in found.prompts] == [("P", "P"), ("Q", "Q")]
+    assert found.exit_code == 0
+
+
 def test_nothing_in_common_is_nothing_measured() -> None:
     assert paired({"P": {ALONE: ["p"] * 2}}, {"Q": {ALONE: ["p"] * 2}}).exit_code == 3
     assert paired({"P": {ALONE: ["p"] * 2}}, {"P": {ALONE: [REFUSED] * 2}}).exit_code == 3

@@ -145,6 +145,7 @@ def test_a_sliding_window_limits_the_context(tmp_path: Path, window: int, contex
         ({"metadata": {"tokenizer.ggml.merges": ["alone"]}}, "'alone' is not a pair"),
         ({"tensors": tiny_tensors() | {"rope_freqs": np.ones(8, np.float32)}}, "such as rope_freqs.weight"),
         ({"tensors": tiny_tensors() | {"blk.0.attn_q_norm": np.ones(8, np.float32)}}, "blk.0.attn_q_norm.weight"),
+        ({"metadata": {"tokenizer.ggml.add_bos_token": 1}}, "tokenizer.ggml.add_bos_token"),
         ({"tensors": tiny_tensors() | {"output_norm": np.full(DIM, np.nan, np.float32)}}, "holds a NaN"),
         ({"tensors": tiny_tensors() | {"output_norm": np.full(DIM, -np.inf, np.float32)}}, "holds a NaN"),
         ({"tensors": tiny_tensors() | {"output_norm": np.ones(DIM, np.int32)}}, "is of type I32"),

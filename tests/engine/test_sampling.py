@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -34,6 +36,14 @@ def test_a_greedy_row_beside_a_sampled_one_stays_greedy() -> None:
     chosen = [choose(rows, [hot, GREEDY], [generator, None]) for _ in range(50)]
     assert {emissions[1].token for emissions in chosen} == {2}
     assert {emissions[0].token for emissions in chosen} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("asked", [GREEDY, seeded(5, temperature=0.8), replace(GREEDY, logprobs=True, top_logprobs=1)])
+def test_no_token_is_chosen_from_a_row_without_a_finite_highest(asked: Request) -> None:
+    infinity = np.inf
+    rows = logits_of([0, 2], [0, np.nan], [infinity, 0], [-infinity, -infinity], [-infinity, 2])
+    emissions = choose(rows, [asked] * 5, [generator_of(asked) for _ in range(5)])
+    assert [emission is None for emission in emissions] == [False, True, True, True, False]
 
 
 @pytest.mark.parametrize("seed", [3, -3, 2**70])

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llama_server import SLOTS, write_bf16_copy
+from llama_server import SLOTS
 
+from peers.gguf_copy import write_copy
 from temp0.engine.builtin import builtin_weights
 from temp0.errors import ModelError
 
@@ -27,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     except ModelError as error:
         pytest.skip(str(error))
     model = tmp_path_factory.mktemp("peer") / "smollm2-bf16.gguf"
-    write_bf16_copy(weights, model)
+    write_copy(weights, model, "BF16")
     command = [sys.executable, str(Path(__file__).with_name("llama_server.py")), str(model), "0"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

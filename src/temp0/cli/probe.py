@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import signal
 import sys
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from temp0.cli import options
+from temp0.cli.sigterm import carried_out
 from temp0.errors import PromptFileError, UsageError
 
 if TYPE_CHECKING:
@@ -179,15 +178,7 @@ def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
             on_start=start,
             on_attempt=shown.attempt,
         )
-        return asyncio.run(_ended_by_sigterm(sitting))
-
-
-async def _ended_by_sigterm(sitting: Coroutine[Any, Any, Sitting]) -> Sitting:
-    """Take SIGTERM, which CI and `timeout` send, as Ctrl-C: keep all there is and report on it."""
-    task = asyncio.current_task()
-    if task is not None and hasattr(signal, "SIGTERM"):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    return await sitting
+        return carried_out(sitting)
 
 
 def _introduction(run: Run) -> str:

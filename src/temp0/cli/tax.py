@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
-from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from temp0.cli import options
+from temp0.cli.sigterm import carried_out
 from temp0.errors import UsageError
 
 if TYPE_CHECKING:
     from temp0.core.tax import Tax
     from temp0.core.tax_plan import TaxPlan
-    from temp0.core.tax_record import Measured
     from temp0.workflow.tax_side import Servers
 
 _OURS = ("weights", "activations", "threads", "equal_bytes")
@@ -114,7 +111,7 @@ def tax(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
     """
     _refuse_mixture(ctx, bool(given["url"]))
     priced = _priced(_plan(given), _servers(given), given["timeout_s"])
-    from temp0.workflow.tax_showing import tax_json, tax_terminal
+    from temp0.workflow.showing import tax_json, tax_terminal
 
     options.show(tax_json(priced) if as_json else tax_terminal(priced))
     return priced.exit_code
@@ -132,15 +129,7 @@ def _priced(plan: TaxPlan, servers: Servers, timeout_s: float) -> Tax:
         console.print(line, markup=False, soft_wrap=True)
     with tax_progress(console, plan) as shown:
         pricing = price(plan, servers, timeout_s=timeout_s, on_start=lambda _terms: shown.begin(), on_step=shown.step)
-        return tax_of(asyncio.run(_ended_by_sigterm(pricing)))
-
-
-async def _ended_by_sigterm(pricing: Coroutine[Any, Any, Measured]) -> Measured:
-    """Take SIGTERM, which CI and `timeout` send, as Ctrl-C: report on what was measured."""
-    task = asyncio.current_task()
-    if task is not None and hasattr(signal, "SIGTERM"):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    return await pricing
+        return tax_of(carried_out(pricing))
 
 
 def _plan(given: dict[str, Any]) -> TaxPlan:

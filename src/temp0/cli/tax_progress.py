@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from temp0.core.tax_plan import READINGS, Step, TaxPlan
+from temp0.core.tax_plan import Step, TaxPlan
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,16 +20,16 @@ LINE_EVERY_S = 10.0
 
 def announcement(plan: TaxPlan) -> list[str]:
     """The lines to say before anything is asked: how much of it there is."""
-    sides = len(plan.sides)
-    each = sum(plan.requests(level) * (3 if level in plan.equal_bytes else 2) for level in plan.in_flight)
-    requests, rounds = plan.rounds * each, "1 round" if plan.rounds == 1 else f"{plan.rounds} rounds"
-    told = [
-        f"cost: {rounds} on {sides} sides that take turns: {requests:,} requests of {plan.max_tokens} answer tokens "
-        f"each ({requests * plan.max_tokens:,} in all), and {plan.rounds * READINGS * sides} prompts of about "
-        f"{plan.ttft_tokens} tokens for the time to first token"
-    ]
+    steps = plan.steps()
+    requests, readings = sum(len(plan.asked(step)) for step in steps), sum(step.in_flight is None for step in steps)
+    rounds = "1 round" if plan.rounds == 1 else f"{plan.rounds} rounds"
+    cost = (
+        f"cost: {rounds} on {len(plan.sides)} sides that take turns: {requests:,} requests of {plan.max_tokens} answer "
+        f"tokens each ({requests * plan.max_tokens:,} in all), and {readings} prompts of about {plan.ttft_tokens} "
+        "tokens for the time to first token"
+    )
     later = "how long it takes is said after the first round; " if plan.rounds > 1 else ""
-    return [*told, f"{later}Ctrl-C shows what was measured by then"]
+    return [cost, f"{later}Ctrl-C shows what was measured by then"]
 
 
 class TaxProgress:

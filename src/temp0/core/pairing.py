@@ -6,12 +6,12 @@ Prompts meet by what was asked, conditions by name; what only one run has is nam
 from __future__ import annotations
 
 import os.path
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from temp0.core.analysis import Analysis, PromptAnalysis, Verdict
 from temp0.core.judgement import analysis
-from temp0.core.plan import Prompt
 from temp0.core.run import Attempt, Completion, Run
 
 
@@ -72,26 +72,35 @@ class Pairing:
 def pairing(a: Run, b: Run) -> Pairing:
     """Both runs, judged afresh."""
     judged_a, judged_b = analysis(a), analysis(b)
-    of_b = {_asked(prompt): one for prompt, one in zip(b.plan.prompts, judged_b.prompts, strict=True)}
-    asked_of_a = {_asked(prompt): prompt.id for prompt in a.plan.prompts}
-    pairs = [
-        (one, of_b[_asked(prompt)])
-        for prompt, one in zip(a.plan.prompts, judged_a.prompts, strict=True)
-        if _asked(prompt) in of_b
-    ]
+    of_a, of_b = _by_question(a, judged_a), _by_question(b, judged_b)
     names_of_b = {condition.name for condition in b.plan.conditions}
     return Pairing(
         a=judged_a,
         b=judged_b,
-        prompts=tuple(PairedPrompt(a=one, b=other, part_at=_part_at(one, other)) for one, other in pairs),
+        prompts=tuple(
+            PairedPrompt(a=one, b=of_b[asked], part_at=_part_at(one, of_b[asked]))
+            for asked, one in of_a.items()
+            if asked in of_b
+        ),
         rates=tuple(
             PairedRate(condition=name, a=tokens_per_s(a, name), b=tokens_per_s(b, name))
             for condition in a.plan.conditions
             if (name := condition.name) in names_of_b
         ),
-        only_a=tuple(name for asked, name in asked_of_a.items() if asked not in of_b),
-        only_b=tuple(one.id for asked, one in of_b.items() if asked not in asked_of_a),
+        only_a=tuple(one.id for asked, one in of_a.items() if asked not in of_b),
+        only_b=tuple(one.id for asked, one in of_b.items() if asked not in of_a),
     )
+
+
+def _by_question(run: Run, judged: Analysis) -> dict[object, PromptAnalysis]:
+    """Each prompt by what was asked; of two that ask the same, the first meets the other run's first."""
+    seen: Counter[object] = Counter()
+    found: dict[object, PromptAnalysis] = {}
+    for prompt, one in zip(run.plan.prompts, judged.prompts, strict=True):
+        asked = (prompt.messages, prompt.max_tokens)
+        found[asked, seen[asked]] = one
+        seen[asked] += 1
+    return found
 
 
 def tokens_per_s(run: Run, condition: str) -> float | None:
@@ -113,10 +122,6 @@ def _busy_s(attempts: Iterable[Attempt]) -> float:
         total += max(0.0, end - max(start, until))
         until = max(until, end)
     return total
-
-
-def _asked(prompt: Prompt) -> object:
-    return prompt.messages, prompt.max_tokens
 
 
 def _part_at(a: PromptAnalysis, b: PromptAnalysis) -> int | None:

@@ -15,6 +15,7 @@ from jinja2 import TemplateError, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from temp0.core.plan import Message
+from temp0.engine.checkpoint import Checkpoint
 from temp0.errors import ModelError, RequestError
 
 # The date that Llama 3's own templates fall back to where a renderer has no clock.
@@ -47,6 +48,16 @@ class ChatTemplate:
             return self._template.render(messages=turns, add_generation_prompt=True, **self._tokens)
         except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise RequestError(f"the model's chat template refuses these messages: {error}") from error
+
+
+def chat_template_of(checkpoint: Checkpoint) -> ChatTemplate:
+    """The chat template that came with a model, or the one that refuses where none did."""
+    words = checkpoint.vocabulary
+    return ChatTemplate(
+        checkpoint.chat_template,
+        bos_token="" if words.bos_id is None else words.tokens[words.bos_id],
+        eos_token="" if words.eos_id is None else words.tokens[words.eos_id],
+    )
 
 
 def _environment() -> ImmutableSandboxedEnvironment:

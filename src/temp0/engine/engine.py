@@ -7,14 +7,11 @@ by an emission that says it is finished, by its failure, or cancelled.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from importlib.metadata import version
-from itertools import compress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Self, Unpack
@@ -22,17 +19,18 @@ from typing import Self, Unpack
 from temp0.core.plan import Message
 from temp0.engine.arithmetic import Arithmetic, InvariantArithmetic
 from temp0.engine.arithmetic import arithmetic as arithmetic_of
-from temp0.engine.chat import ChatTemplate
+from temp0.engine.chat import chat_template_of
 from temp0.engine.checkpoint import Checkpoint
+from temp0.engine.fingerprint import fingerprint_of
 from temp0.engine.kv_cache import KvCache
 from temp0.engine.limits import Limits
 from temp0.engine.model import Model
 from temp0.engine.request import Emission, Finish, Request, check
-from temp0.engine.sampling import choose, usable
+from temp0.engine.sampling import choose
 from temp0.engine.scheduler import Scheduler, batch_of
 from temp0.engine.ticket import Share, Ticket
 from temp0.engine.tokenizer import TextDecoder, Tokenizer
-from temp0.engine.weights import identifying_files, read_checkpoint
+from temp0.engine.weights import read_checkpoint
 from temp0.errors import RequestError, Temp0Error
 
 _log = logging.getLogger(__name__)
@@ -67,7 +65,7 @@ class Engine:
         self.fingerprint = fingerprint
         self.context_tokens = checkpoint.settings.context
         self.tokenizer = Tokenizer(checkpoint.vocabulary)
-        self.chat = _chat_template(checkpoint)
+        self.chat = chat_template_of(checkpoint)
         self._cache = KvCache(checkpoint.settings, tokens=kv_tokens, slots=max_running)
         self._scheduler = Scheduler(self._cache, chunk_tokens=chunk_tokens, queue=queue, prefix_cache=self.prefix_cache)
         self._model = Model(checkpoint, arithmetic, rows=max_running + chunk_tokens, wanted=max_running)
@@ -102,7 +100,7 @@ class Engine:
         return cls(
             read_checkpoint(weights),
             arithmetic_of(arithmetic, activations=activations, threads=threads, weight_dtype=weight_dtype),
-            fingerprint=_fingerprint(weights, arithmetic, activations),
+            fingerprint=fingerprint_of(weights, arithmetic=arithmetic, activations=activations),
             prefix_cache=prefix_cache,
             **limits,
         )
@@ -285,12 +283,10 @@ class Engine:
     def _compute(self, shares: Sequence[Share]) -> list[tuple[Ticket, Emission]]:
         logits = self._model.forward(batch_of(shares), self._cache)
         tickets = [share.ticket for share in shares if share.is_last]
-        able = usable(logits)
-        if not all(able):
-            self._fail((ticket for ticket, is_able in zip(tickets, able, strict=True) if not is_able), _not_numbers())
-            logits, tickets = logits[able], list(compress(tickets, able))
         emissions = choose(logits, [ticket.request for ticket in tickets], [ticket.generator for ticket in tickets])
-        return [(ticket, self._marked(ticket, emission)) for ticket, emission in zip(tickets, emissions, strict=True)]
+        chosen = list(zip(tickets, emissions, strict=True))
+        self._fail((ticket for ticket, emission in chosen if emission is None), _not_numbers())
+        return [(ticket, self._marked(ticket, emission)) for ticket, emission in chosen if emission is not None]
 
     def _marked(self, ticket: Ticket, emission: Emission) -> Emission:
         return replace(emission, finish=self._finish(ticket, emission.token), cached_tokens=ticket.cached_tokens)
@@ -349,24 +345,6 @@ class Engine:
                 self.step()
             except Exception:  # noqa: BLE001 - the thread is a door, and the requests were told
                 _log.exception("a step failed, and with it the requests in it")
-
-
-def _chat_template(checkpoint: Checkpoint) -> ChatTemplate:
-    words = checkpoint.vocabulary
-    return ChatTemplate(
-        checkpoint.chat_template,
-        bos_token="" if words.bos_id is None else words.tokens[words.bos_id],
-        eos_token="" if words.eos_id is None else words.tokens[words.eos_id],
-    )
-
-
-def _fingerprint(weights: Path, arithmetic: str, activations: str) -> str:
-    digest = hashlib.sha256()
-    for path in identifying_files(weights):
-        with path.open("rb") as file:
-            hashlib.file_digest(file, lambda: digest)
-    digest.update(f"{arithmetic} {activations} {version('temp0')}".encode())
-    return f"temp0-{digest.hexdigest()[:12]}"
 
 
 def _step_error(error: Exception) -> RequestError:

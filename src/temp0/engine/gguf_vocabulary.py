@@ -91,5 +91,6 @@ def _special_id(header: Header, name: str, size: int) -> int | None:
 
 
 def _flag(header: Header, name: str) -> bool | None:
-    value = header.values.get(f"tokenizer.ggml.{name}")
-    return value if isinstance(value, bool) else None
+    """True, false, or None where the file does not say."""
+    key = f"tokenizer.ggml.{name}"
+    return header.flag(key, default=False) if key in header.values else None

@@ -7,7 +7,6 @@ per token from a generator of its own, so that its text depends on its seed and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,30 +27,18 @@ def generator_of(request: Request) -> np.random.Generator | None:
 
 def choose(
     logits: Array, requests: Sequence[Request], generators: Sequence[np.random.Generator | None]
-) -> list[Emission]:
-    """One emission for each row of logits [L, vocab], which must be `usable`; none of them is finished yet."""
-    tokens: list[int] = kernels.argmax(logits).tolist()
-    for row, (request, generator) in enumerate(zip(requests, generators, strict=True)):
-        if generator is not None:
-            tokens[row] = sampled(logits[row], request.temperature, generator)
-    asked = [row for row, request in enumerate(requests) if request.logprobs]
-    emissions = [
-        Emission(token=token, logits=row.copy() if request.logits else None)
-        for token, row, request in zip(tokens, logits, requests, strict=True)
+) -> list[Emission | None]:
+    """One emission for each row of logits [L, vocab]; none of them is finished yet.
+
+    None for a row whose highest logit is a NaN or an infinity: no token can be chosen from it.
+    """
+    highest = kernels.argmax(logits)
+    usable = np.isfinite(logits[np.arange(len(logits)), highest])
+    logprobs = _logprobs(logits, [row for row, request in enumerate(requests) if request.logprobs and usable[row]])
+    return [
+        _emission(logits[row], int(highest[row]), logprobs.get(row), request, generator) if usable[row] else None
+        for row, (request, generator) in enumerate(zip(requests, generators, strict=True))
     ]
-    if asked:
-        logprobs = np.empty((len(asked), logits.shape[1]), dtype=np.float32)
-        kernels.log_softmax(logits[asked], logprobs)
-        for row, line in zip(asked, logprobs, strict=True):
-            emissions[row] = _with_logprobs(emissions[row], line, requests[row].top_logprobs)
-    return emissions
-
-
-def usable(logits: Array) -> list[bool]:
-    """Whether a token can be chosen from each row of logits [L, vocab]: not by a NaN, nor by plus infinity."""
-    highest = logits[np.arange(len(logits)), kernels.argmax(logits)]
-    usable: list[bool] = np.isfinite(highest).tolist()
-    return usable
 
 
 def sampled(logits: Array, temperature: float, generator: np.random.Generator) -> int:
@@ -76,5 +63,21 @@ def most_likely(logprobs: Array, count: int) -> tuple[tuple[int, float], ...]:
     return tuple((int(token), float(logprobs[token])) for token in ranked)
 
 
-def _with_logprobs(emission: Emission, logprobs: Array, count: int) -> Emission:
-    return replace(emission, logprob=float(logprobs[emission.token]), top=most_likely(logprobs, count))
+def _emission(
+    logits: Array, highest: int, logprobs: Array | None, request: Request, generator: np.random.Generator | None
+) -> Emission:
+    token = highest if generator is None else sampled(logits, request.temperature, generator)
+    return Emission(
+        token=token,
+        logprob=None if logprobs is None else float(logprobs[token]),
+        top=() if logprobs is None else most_likely(logprobs, request.top_logprobs),
+        logits=logits.copy() if request.logits else None,
+    )
+
+
+def _logprobs(logits: Array, rows: Sequence[int]) -> dict[int, Array]:
+    """The logprobs [vocab] of some rows, by row."""
+    logprobs = np.empty((len(rows), logits.shape[1]), dtype=np.float32)
+    if rows:
+        kernels.log_softmax(logits[rows], logprobs)
+    return dict(zip(rows, logprobs, strict=True))

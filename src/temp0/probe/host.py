@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from temp0.probe.dialect.dialect import with_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,17 @@ KNOWN_HOSTS: dict[str, KnownHost] = {
     "openrouter.ai": KnownHost(key_variable="OPENROUTER_API_KEY", path="/api/v1"),
     "router.huggingface.co": KnownHost(key_variable="HF_TOKEN"),
 }
+
+
+def with_known_path(url: str) -> str:
+    """The URL with the path where a known host's API begins, if it names nothing but the host.
+
+    >>> with_known_path("https://api.groq.com"), with_known_path("http://127.0.0.1:8000")
+    ('https://api.groq.com/openai/v1', 'http://127.0.0.1:8000')
+    """
+    parts = urlsplit(url)
+    known = KNOWN_HOSTS.get(parts.hostname or "")
+    return with_path(url, known.path) if known and not parts.path else url
 
 
 def is_loopback(host: str) -> bool:

@@ -14,14 +14,13 @@ from temp0.core.run import Address, Failure
 from temp0.errors import EndpointError
 from temp0.probe.connection import Connection, Reply
 from temp0.probe.dialect import DIALECTS, Dialect
-from temp0.probe.dialect.dialect import with_path
 from temp0.probe.dialect.error import said
 from temp0.probe.dialect.field import told_object
 from temp0.probe.dialect.reason import REFUSED, printable
 from temp0.probe.endpoint import Answer, Endpoint
 from temp0.probe.fake import FakeEndpoint
 from temp0.probe.gauge import Gauge
-from temp0.probe.host import KNOWN_HOSTS
+from temp0.probe.host import KNOWN_HOSTS, with_known_path
 from temp0.probe.http import HttpEndpoint
 from temp0.probe.key import endpoint_key
 
@@ -67,7 +66,7 @@ async def open_endpoint(
     key = endpoint_key(url, variable=dialect.key_variable, key_env=key_env, environ=environ)
     headers = dialect.headers(key.value if key else None)
     connection = Connection(url, key=key, headers=headers, timeout_s=timeout_s)
-    asked = _with_known_path(url)
+    asked = with_known_path(url)
     try:
         model = model or await _only_model(connection, dialect, asked)
     except BaseException:
@@ -132,13 +131,6 @@ def _recognised(parts: SplitResult) -> str | None:
     if known:
         return known.api
     return None if path else "openai-chat"
-
-
-def _with_known_path(url: str) -> str:
-    """The URL with the path where a known host's API begins, if it names nothing but the host."""
-    parts = urlsplit(url)
-    known = KNOWN_HOSTS.get(parts.hostname or "")
-    return with_path(url, known.path) if known and not parts.path else url
 
 
 async def _only_model(connection: Connection, dialect: Dialect, url: str) -> str:

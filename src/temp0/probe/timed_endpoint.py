@@ -8,13 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from urllib.parse import urlsplit
 
 from temp0.core.run import Address, Failure, Question
 from temp0.errors import EndpointError
-from temp0.probe.dialect.dialect import with_path
 from temp0.probe.dialect.openai_chat import OPENAI_CHAT
-from temp0.probe.host import KNOWN_HOSTS
+from temp0.probe.host import with_known_path
 from temp0.probe.key import endpoint_key
 from temp0.probe.opening import open_endpoint
 from temp0.probe.stream import StreamConnection
@@ -97,11 +95,4 @@ async def open_timed_endpoint(
     key = endpoint_key(address.url, variable=OPENAI_CHAT.key_variable, key_env=key_env, environ=environ)
     headers = OPENAI_CHAT.headers(key.value if key else None)
     connection = StreamConnection(address.url, key=key, headers=headers, timeout_s=timeout_s)
-    return TimedEndpoint(address=address, url=OPENAI_CHAT.url(_with_known_path(address.url)), connection=connection)
-
-
-def _with_known_path(url: str) -> str:
-    """The URL with the path where a known host's API begins, if it names nothing but the host."""
-    parts = urlsplit(url)
-    known = KNOWN_HOSTS.get(parts.hostname or "")
-    return with_path(url, known.path) if known and not parts.path else url
+    return TimedEndpoint(address=address, url=OPENAI_CHAT.url(with_known_path(address.url)), connection=connection)

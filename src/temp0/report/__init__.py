@@ -1,7 +1,7 @@
-"""Shows an analysis: on a terminal, as a page, as a JSON document.
+"""Shows an analysis, two runs side by side, or a tax: on a terminal, as a page, as a JSON document.
 
-Every function takes an `Analysis` and gives text back; nothing here prints, writes or asks the clock, so equal
-analyses give equal bytes.
+Every function takes a value of `core` and gives text or a renderable back; nothing here prints, writes or asks the
+clock, so equal values give equal bytes.
 """
 
 from temp0.report.page import html
@@ -9,6 +9,8 @@ from temp0.report.pairing_schema import pairing_json
 from temp0.report.pairing_screen import pairing_screen
 from temp0.report.schema import document, failure_text, json_text
 from temp0.report.screen import rendered, terminal, terminal_text
+from temp0.report.tax_schema import tax_json
+from temp0.report.tax_screen import tax_terminal
 
 __all__ = [
     "document",
@@ -18,6 +20,8 @@ __all__ = [
     "pairing_json",
     "pairing_screen",
     "rendered",
+    "tax_json",
+    "tax_terminal",
     "terminal",
     "terminal_text",
 ]

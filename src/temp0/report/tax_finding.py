@@ -56,6 +56,15 @@ def prompts_answered(tax: Tax, side: SideName) -> int:
     return len({answer.prompt for burst in bursts for answer in burst.answers})
 
 
+def told_ttft_tokens(tax: Tax) -> str:
+    """The length of the prompts whose first token was waited for, as the servers counted it."""
+    counted = [one.prompt_tokens for one in tax.measured.readings if one.prompt_tokens is not None]
+    if not counted:
+        return f"about {some(tax.measured.plan.ttft_tokens, 'token')}"
+    low, high = min(counted), max(counted)
+    return some(low, "token") if low == high else f"{low:,} to {some(high, 'token')}"
+
+
 def limits(tax: Tax) -> tuple[str, ...]:
     """What this price cannot tell."""
     ours = is_ours(tax)
@@ -105,15 +114,6 @@ def _first_token(tax: Tax) -> Iterator[str]:
         ends = {"faster": "sooner", "slower": "later", "unclear": "neither sooner nor later beyond the scatter"}
         how = ends[direction(price.tax)]
         yield f"The first token of a prompt of {told_ttft_tokens(tax)} comes {how}: {signed(price.tax.median)}."
-
-
-def told_ttft_tokens(tax: Tax) -> str:
-    """The length of the prompts whose first token was waited for, as the servers counted it."""
-    counted = [one.prompt_tokens for one in tax.measured.readings if one.prompt_tokens is not None]
-    if not counted:
-        return f"about {some(tax.measured.plan.ttft_tokens, 'token')}"
-    low, high = min(counted), max(counted)
-    return some(low, "token") if low == high else f"{low:,} to {some(high, 'token')}"
 
 
 def _texts(tax: Tax) -> Iterator[str]:

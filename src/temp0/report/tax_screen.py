@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from temp0.core.tax import Price, Row, Tax
-from temp0.core.tax_record import Side
+from temp0.core.tax_record import Terms
 from temp0.report.figure import UNKNOWN, number, some
 from temp0.report.panel import plain_table
 from temp0.report.prose import Prose
@@ -40,19 +40,8 @@ def tax_terminal(tax: Tax) -> RenderableType:
 
 def _terms(tax: Tax) -> Iterator[str]:
     plan, terms = tax.measured.plan, tax.measured.terms
-    if is_ours(tax):
-        yield (
-            f"{visible(terms.sides[0].model)}{_weights(terms.weights)}; {', '.join(map(_ours, terms.sides[:2]))}; "
-            + (f"activations {terms.activations}, {some(terms.threads or 0, 'thread')}")
-        )
-    else:
-        for side in terms.sides:
-            yield f"{side_label(tax, side.name)}: {visible(side.model)} at {visible(side.url or UNKNOWN)}"
-    length = (
-        f"{some(plan.max_tokens, 'token')} an answer"
-        if terms.ignores_eos
-        else f"at most {some(plan.max_tokens, 'token')} an answer"
-    )
+    yield from _our_sides(terms) if is_ours(tax) else _their_sides(tax)
+    length = f"{'' if terms.ignores_eos else 'at most '}{some(plan.max_tokens, 'token')} an answer"
     cache = "prefix cache off" if terms.cache == "off" else "prefix cache as found"
     load = "" if terms.machine.load is None else f", load {number(terms.machine.load)} before"
     yield f"{some(len(plan.prompts), 'prompt')}, {length}, {cache}, {some(plan.rounds, 'round')}"
@@ -60,12 +49,18 @@ def _terms(tax: Tax) -> Iterator[str]:
     yield f"{where}{visible(terms.machine.processor)}, {some(terms.machine.cores, 'core')}{load}"
 
 
-def _weights(path: str | None) -> str:
-    return "" if path is None else f" from {visible(path)}"
+def _our_sides(terms: Terms) -> Iterator[str]:
+    stock, invariant, *_ = terms.sides
+    file = "" if terms.weights is None else f" from {visible(terms.weights)}"
+    kept = ", ".join(f"{side.name} with {side.weight_dtype} weights" for side in (stock, invariant))
+    yield (
+        f"{visible(stock.model)}{file}; {kept}; activations {terms.activations}, {some(terms.threads or 0, 'thread')}"
+    )
 
 
-def _ours(side: Side) -> str:
-    return f"{side.name} with {side.weight_dtype} weights"
+def _their_sides(tax: Tax) -> Iterator[str]:
+    for side in tax.measured.terms.sides:
+        yield f"{side_label(tax, side.name)}: {visible(side.model)} at {visible(side.url or UNKNOWN)}"
 
 
 def _tables(tax: Tax) -> Iterator[RenderableType]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -15,7 +16,10 @@ from dataclasses import dataclass
 
 from temp0.errors import ModelError
 
-_LISTENING = re.compile(r"listening on (?P<url>http://\S+) \(model (?P<model>.+), arithmetic \w+\)")
+SERVE = (sys.executable, "-m", "temp0", "serve", "--port", "0", "--exit-with-stdin")
+"""How the command of every child begins."""
+
+_LISTENING = re.compile(r"listening on (?P<url>http://\S+) \(model (?P<model>.+), arithmetic (?P<arithmetic>\w+)\)")
 _LINES_KEPT = 20
 _END_WITHIN_S = 10.0
 _DEATH_WITHIN_S = 1.0
@@ -28,6 +32,7 @@ class Child:
     process: asyncio.subprocess.Process
     url: str
     model: str
+    arithmetic: str
     said: deque[str]
 
     async def last_words(self) -> str | None:
@@ -53,7 +58,7 @@ async def child_server(command: Sequence[str]) -> AsyncIterator[Child]:
         if found is None:
             await listening
             raise ModelError(_complaint(said) or f"the built-in engine ended with {process.returncode}")
-        yield Child(process=process, url=found["url"], model=found["model"], said=said)
+        yield Child(process=process, said=said, **found.groupdict())
     finally:
         await _stop(process)
         listening.cancel()

@@ -5,7 +5,6 @@ However a sitting ends (done, stopped by the server's refusal, interrupted), wha
 
 from __future__ import annotations
 
-import asyncio
 import math
 import os
 import platform
@@ -27,6 +26,7 @@ from temp0.probe.filler import Fillers
 from temp0.probe.opening import open_endpoint
 from temp0.store import Store
 from temp0.workflow import builtin
+from temp0.workflow.interruption import interrupted_during
 from temp0.workflow.recording import Recorder
 
 
@@ -180,14 +180,8 @@ def _unwritten(recorder: Recorder) -> Failure | None:
 
 async def _is_interrupted(asking: Awaitable[None], recorder: Recorder) -> bool:
     try:
-        await asking
+        return await interrupted_during(asking)
     except StoreError:
         if recorder.error is None:
             raise
         return True
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task:
-            task.uncancel()
-        return True
-    return False

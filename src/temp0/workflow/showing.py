@@ -1,4 +1,4 @@
-"""An analysis as text, in the form that a door asks for."""
+"""An analysis or a tax as text, in the form that a door asks for."""
 
 from __future__ import annotations
 
@@ -8,9 +8,29 @@ from typing import Literal
 
 from temp0.core.analysis import Analysis
 from temp0.errors import UsageError
-from temp0.report import failure_text, html, json_text, rendered, terminal, terminal_text
+from temp0.report import (
+    failure_text,
+    html,
+    json_text,
+    rendered,
+    tax_json,
+    tax_terminal,
+    terminal,
+    terminal_text,
+)
 
-__all__ = ["Form", "check_writable", "failure_text", "rendered", "shown", "terminal", "terminal_text", "write_report"]
+__all__ = [
+    "Form",
+    "check_writable",
+    "failure_text",
+    "rendered",
+    "shown",
+    "tax_json",
+    "tax_terminal",
+    "terminal",
+    "terminal_text",
+    "write_report",
+]
 
 Form = Literal["html", "json"]
 

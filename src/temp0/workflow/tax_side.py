@@ -6,7 +6,6 @@ Whatever could make one side faster than the other, but for what is priced, is t
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from temp0.errors import UsageError
 from temp0.probe.dialect import reason
 from temp0.probe.streamed_chat import StreamedAnswer
 from temp0.probe.timed_endpoint import Extras, open_timed_endpoint
-from temp0.workflow.child import Child, child_server
+from temp0.workflow.child import SERVE, Child, child_server
 
 _KINDS: dict[SideName, tuple[str, str]] = {
     "stock": ("stock", "fp32"),
@@ -112,8 +111,7 @@ class OurServers:
             "--queue": running,
             "--kv-tokens": max(_LEAST_KV_TOKENS, running * (plan.max_tokens + _PROMPT_ROOM_TOKENS)),
         } | ({} if self.weights is None else {"--weights": self.weights})
-        serve = [sys.executable, "-m", "temp0", "serve", "--port", "0", "--exit-with-stdin", "--no-prefix-cache"]
-        return serve + [str(part) for setting in settings.items() for part in setting]
+        return [*SERVE, "--no-prefix-cache", *(str(part) for setting in settings.items() for part in setting)]
 
     async def _open(self, name: SideName, plan: TaxPlan, stack: AsyncExitStack, timeout_s: float) -> OpenSide:
         child = await stack.enter_async_context(child_server(self.command(name, plan)))

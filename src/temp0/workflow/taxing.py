@@ -6,10 +6,9 @@ a request failed is measured no further, and the others are.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import platform
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from temp0.core.tax_plan import Step, TaxPlan
 from temp0.core.tax_record import Burst, Fault, Machine, Measured, Reading, Terms
 from temp0.engine.arithmetic import usable_cores
 from temp0.probe.timed_endpoint import Extras
+from temp0.workflow.interruption import interrupted_during
 from temp0.workflow.tax_side import OpenSide, Servers
 from temp0.workflow.timing import Timing
 
@@ -38,7 +38,7 @@ async def price(
     machine = _machine()
     async with servers.opened(plan, timeout_s=timeout_s) as sides:
         pricing = _Pricing(plan, servers, sides, machine)
-        interrupted = await _is_interrupted(pricing.carry_out(on_start, on_step))
+        interrupted = await interrupted_during(pricing.carry_out(on_start, on_step))
         return pricing.measured(interrupted=interrupted)
 
 
@@ -98,17 +98,6 @@ class _Pricing:
             self._readings.append(taken)
         else:
             self._faults.append(taken)
-
-
-async def _is_interrupted(pricing: Awaitable[None]) -> bool:
-    try:
-        await pricing
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task:
-            task.uncancel()
-        return True
-    return False
 
 
 def _machine() -> Machine:
