@@ -12,7 +12,8 @@ was seen, what was expected and what to do, and carries the exit code that the c
     │   └── UnknownRunError  no run, or more than one, with that id
     ├── ModelError           weights that are absent, damaged or of another kind
     └── RequestError         a request that the engine refuses
-        └── QueueFullError   the engine's queue has no room; try again later
+        ├── QueueFullError   the engine's queue has no room; try again later
+        └── EngineError      the engine could not answer a request that was right
 """
 
 from __future__ import annotations
@@ -58,3 +59,7 @@ class RequestError(Temp0Error):
 
 class QueueFullError(RequestError):
     """The engine's queue has no room; the same request may succeed later."""
+
+
+class EngineError(RequestError):
+    """The engine could not answer a request that was right: a step failed, or it is closed."""

@@ -34,7 +34,7 @@ from temp0.engine.arithmetic import Linear, StockArithmetic, arithmetic
 from temp0.engine.builtin import builtin_weights
 from temp0.engine.checkpoint import Array
 from temp0.engine.gguf_file import read_gguf
-from temp0.errors import QueueFullError, RequestError, UsageError
+from temp0.errors import EngineError, QueueFullError, RequestError, UsageError
 
 PROMPTS = [tuple(range(start, start + length)) for start, length in ((3, 5), (70, 17), (120, 1), (200, 40))]
 ANSWERS = [reference_greedy(CHECKPOINT, prompt, 8) for prompt in PROMPTS]
@@ -195,14 +195,15 @@ def test_two_hundred_requests_all_end_and_every_page_comes_back() -> None:
 
 
 def test_a_full_queue_refuses_and_all_others_are_answered() -> None:
-    engine = tiny_engine(queue=3)
-    clients = [submitted(engine, request()) for _ in range(3)]
+    engine = tiny_engine(queue=3, max_running=2)
+    clients = [submitted(engine, request()) for _ in range(2 + 3)]
     with pytest.raises(QueueFullError):
         submitted(engine, request())
-    engine.step()
+    while engine.running == 2:
+        engine.step()
     clients.append(submitted(engine, request()))
     run_out(engine)
-    assert [client.tokens for client in clients] == [ANSWERS[0]] * 4
+    assert [client.tokens for client in clients] == [ANSWERS[0]] * 6
 
 
 @pytest.mark.parametrize(
@@ -263,7 +264,7 @@ def test_a_failed_step_in_the_thread_hangs_nobody(caplog: pytest.LogCaptureFixtu
     with tiny_engine(arithmetic=arithmetic) as engine:
         engine.start()
         arithmetic.interrupt = _break
-        with pytest.raises(RequestError, match="the multiplier burnt"):
+        with pytest.raises(EngineError, match="the multiplier burnt"):
             engine.generate("abc")
         arithmetic.interrupt = _go_on
         assert len(engine.generate("abc", max_tokens=5)) > 0
@@ -312,7 +313,7 @@ def test_closing_fails_whatever_is_in_hand_and_refuses_the_rest() -> None:
     assert ["closed" in str(client.failures[0]) for client in (running, waiting)] == [True, True]
     assert all_free(engine)
     for act in (engine.start, lambda: submitted(engine, request())):
-        with pytest.raises(RequestError, match="the engine is closed"):
+        with pytest.raises(EngineError, match="the engine is closed"):
             act()
 
 

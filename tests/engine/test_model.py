@@ -151,7 +151,8 @@ def test_the_cache_holds_bf16_numbers_where_activations_are_bf16() -> None:
     [
         ({"name": "exact"}, "arithmetic is 'exact', expected one of: stock"),
         ({"name": "stock", "activations": "fp16"}, "activations is 'fp16', expected one of: bf16, fp32"),
-        ({"name": "stock", "threads": 0}, "threads is 0, expected at least 1"),
+        ({"name": "stock", "threads": 0}, "threads is 0, expected 1 to 1024"),
+        ({"name": "invariant", "threads": 5000}, "threads is 5000, expected 1 to 1024"),
     ],
 )
 def test_an_arithmetic_that_does_not_exist_is_refused(arguments: dict[str, object], said: str) -> None:

@@ -192,15 +192,16 @@ def test_shares_of_a_request_removed_meanwhile_are_left_out() -> None:
 
 
 def test_a_full_queue_refuses_and_a_place_freed_accepts() -> None:
-    steps, _ = scheduler(queue=2)
-    waiting = [ticket(1), ticket(2)]
+    steps, _ = scheduler(queue=2, slots=1)
+    waiting = [ticket(1), ticket(2), ticket(3)]
     for newcomer in waiting:
         steps.enqueue(newcomer)
+    assert (steps.running, steps.waiting) == (1, 2)
     with pytest.raises(QueueFullError, match="holds 2 requests already"):
-        steps.enqueue(ticket(3))
-    steps.remove(waiting[0])
-    steps.enqueue(ticket(3))
-    assert [one.number for one in steps.tickets] == [2, 3]
+        steps.enqueue(ticket(4))
+    steps.remove(waiting[1])
+    steps.enqueue(ticket(4))
+    assert [one.number for one in steps.tickets] == [1, 3, 4]
 
 
 def test_removing_twice_is_removing_once() -> None:

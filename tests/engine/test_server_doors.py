@@ -10,7 +10,7 @@ import pytest
 from scripted_engine import ScriptedEngine
 from server_client import CHAT, MESSAGES, chat_body, events_of, messages_body, post, talk
 
-from temp0.errors import RequestError
+from temp0.errors import EngineError, RequestError
 
 KEY = "sk-open-sesame"
 BODIES = {CHAT: chat_body(), MESSAGES: messages_body()}
@@ -64,7 +64,13 @@ def test_what_the_engine_refuses_is_400_with_its_words(path):
 
 @DIALECTS
 @pytest.mark.parametrize(
-    "engine", [{"crash": ZeroDivisionError("secret detail")}, {"fail_after": 0}, {"fail_after": 2}]
+    "engine",
+    [
+        {"crash": ZeroDivisionError("secret detail")},
+        {"crash": EngineError("a step failed: secret detail")},
+        {"fail_after": 0},
+        {"fail_after": 2},
+    ],
 )
 def test_an_engine_fault_is_500_and_keeps_its_details_to_the_log(path, engine, caplog):
     status, _, body = post(ScriptedEngine(**engine), path, BODIES[path])

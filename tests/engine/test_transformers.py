@@ -61,7 +61,7 @@ def test_logits_are_close_to_those_of_transformers(tmp_path: Path, family: Famil
     )
     expected = said_by(transformers_model(directory), tokens.tolist())
     assert expected.std() > 0.5
-    np.testing.assert_allclose(model.forward(batch, cache), expected, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(model.forward(batch, cache), expected, rtol=0, atol=3e-4)
 
 
 @by_family

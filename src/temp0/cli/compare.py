@@ -18,7 +18,8 @@ def compare(a: str, b: str, store: Path | None, as_json: bool) -> int:
     """Show two stored runs side by side: A and B are beginnings of their ids, `last`, or `last~1` for the one before.
 
     For each prompt that both runs asked: how many different texts each got, the verdicts, and whether the commonest
-    texts are the same; for each condition, tokens per second. Without arguments, the last two runs.
+    texts are the same; for each condition, tokens per second. Without arguments, the last two runs;
+    with one, that run beside the last.
 
     \b
     Exit codes: 0 answered alike, 1 some prompt got another verdict or another commonest text, 2 usage, 3 nothing in

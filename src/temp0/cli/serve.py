@@ -60,7 +60,8 @@ Examples:
 @click.option(
     "--weight-dtype",
     type=click.Choice(["bf16", "fp32"]),
-    help="How weights are kept; changes no bit.  [default: bf16 with invariant; stock has fp32 only]",
+    help="How weights are kept: changes no bit; fp32 takes twice the memory and is slower.  "
+    "[default: bf16 with invariant; stock has fp32 only]",
 )
 @click.option("--threads", type=_AT_LEAST_ONE, help="Threads that calculate.  [default: every usable core]")
 @click.option("--kv-tokens", type=_AT_LEAST_ONE, default=16384, show_default=True, help="Tokens the KV cache holds.")

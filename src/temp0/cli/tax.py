@@ -77,11 +77,15 @@ Examples:
     "--equal-bytes",
     type=options.Numbers(),
     metavar="K,...",
-    help="Numbers in flight to measure once more with fp32 weights in both.  [default: 8, or the highest there is]",
+    help="Numbers in flight at which to measure again with fp32 weights in both, so that both read equal bytes.  "
+    "[default: 8, or the highest there is]",
 )
 @click.option("--no-equal-bytes", is_flag=True, help="Leave that out, and the third server it needs.")
 @click.option(
-    "--url", multiple=True, metavar="URL", help="Price two servers that you run: the base, then the invariant one."
+    "--url",
+    multiple=True,
+    metavar="URL",
+    help="Price two servers that you run; given twice: the base, then the invariant one.",
 )
 @click.option("--model", metavar="NAME", help="With --url: the model; needed unless each server lists exactly one.")
 @click.option("--api", metavar="NAME", help="With --url: openai-chat, where a URL does not tell.")

@@ -127,8 +127,8 @@ def arithmetic(
     """
     if name not in _ARITHMETICS:
         raise UsageError(f"arithmetic is {name!r}, expected one of: {', '.join(_ARITHMETICS)}")
-    if threads is not None and threads < 1:
-        raise UsageError(f"threads is {threads}, expected at least 1")
+    if threads is not None and not 1 <= threads <= kernels.MOST_THREADS:
+        raise UsageError(f"threads is {threads}, expected 1 to {kernels.MOST_THREADS}")
     if weight_dtype not in {None, *WEIGHT_DTYPES}:
         raise UsageError(f"weight_dtype is {weight_dtype!r}, expected one of: {', '.join(WEIGHT_DTYPES)}")
     return _ARITHMETICS[name](activations=activations, threads=threads or usable_cores(), weight_dtype=weight_dtype)

@@ -31,7 +31,7 @@ from temp0.engine.scheduler import Scheduler, batch_of
 from temp0.engine.ticket import Share, Ticket
 from temp0.engine.tokenizer import TextDecoder, Tokenizer
 from temp0.engine.weights import read_checkpoint
-from temp0.errors import RequestError, Temp0Error
+from temp0.errors import EngineError, Temp0Error, UsageError
 
 _log = logging.getLogger(__name__)
 
@@ -66,9 +66,14 @@ class Engine:
         self.context_tokens = checkpoint.settings.context
         self.tokenizer = Tokenizer(checkpoint.vocabulary)
         self.chat = chat_template_of(checkpoint)
-        self._cache = KvCache(checkpoint.settings, tokens=kv_tokens, slots=max_running)
-        self._scheduler = Scheduler(self._cache, chunk_tokens=chunk_tokens, queue=queue, prefix_cache=self.prefix_cache)
-        self._model = Model(checkpoint, arithmetic, rows=max_running + chunk_tokens, wanted=max_running)
+        try:
+            self._cache = KvCache(checkpoint.settings, tokens=kv_tokens, slots=max_running)
+            self._scheduler = Scheduler(
+                self._cache, chunk_tokens=chunk_tokens, queue=queue, prefix_cache=self.prefix_cache
+            )
+            self._model = Model(checkpoint, arithmetic, rows=max_running + chunk_tokens, wanted=max_running)
+        except MemoryError as error:
+            raise UsageError(f"the memory does not hold that much: {error}; lower kv_tokens or max_running") from error
         self._numbers = itertools.count(1)
         self._tickets: dict[int, Ticket] = {}
         self._emitted_tokens = 0
@@ -169,7 +174,7 @@ class Engine:
 
         `on_emission` is called by whoever steps, once per token, the last time with `finish` set; it must not step.
         `on_failure` is called instead of a last emission when the request can no longer be answered: a step failed,
-        or the engine closed. Raises RequestError for a request that cannot be served here and after `close`, and
+        or the engine closed. Raises RequestError for a request that cannot be served, EngineError after `close`, and
         QueueFullError when the queue has no room.
         """
         check(
@@ -347,15 +352,15 @@ class Engine:
                 _log.exception("a step failed, and with it the requests in it")
 
 
-def _step_error(error: Exception) -> RequestError:
-    failure = RequestError(f"the engine failed while computing this answer: {error!r}")
+def _step_error(error: Exception) -> EngineError:
+    failure = EngineError(f"the engine failed while computing this answer: {error!r}")
     failure.__cause__ = error
     return failure
 
 
-def _not_numbers() -> RequestError:
-    return RequestError("the model's logits after these tokens are not numbers: the weights do not bear this text")
+def _not_numbers() -> EngineError:
+    return EngineError("the model's logits after these tokens are not numbers: the weights do not bear this text")
 
 
-def _closed_error() -> RequestError:
-    return RequestError("the engine is closed; load another one")
+def _closed_error() -> EngineError:
+    return EngineError("the engine is closed; load another one")

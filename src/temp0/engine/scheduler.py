@@ -60,7 +60,9 @@ class Scheduler:
         return [*self._running, *self._preempted, *self._waiting]
 
     def enqueue(self, ticket: Ticket) -> None:
-        """Append to the queue; QueueFullError when it has no room."""
+        """Append to the queue; QueueFullError when it has no room, even once those are admitted who can be."""
+        if len(self._waiting) >= self._queue:
+            self._admit()
         if len(self._waiting) >= self._queue:
             raise QueueFullError(f"the queue holds {self._queue} requests already; try again later")
         self._waiting.append(ticket)

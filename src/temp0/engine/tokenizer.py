@@ -48,7 +48,8 @@ class Tokenizer:
             raise RequestError(
                 f"the text holds a lone surrogate at character {error.start}, which has no bytes; remove it"
             ) from error
-        ids = self._encoder.encode(text, add_special_tokens=False).ids
+        (encoding,) = self._encoder.encode_batch([text], add_special_tokens=False)  # unlike encode, without the GIL
+        ids = encoding.ids
         known = [token for token in ids if token < self.vocab_size]
         front = list(self._beginning)
         return known if known[: len(front)] == front else front + known

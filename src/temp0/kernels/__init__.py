@@ -4,11 +4,13 @@ from temp0.kernels.activation import add_rms_norm, rms_norm, round_bf16, silu_mu
 from temp0.kernels.array import aligned_zeros
 from temp0.kernels.attention import attention
 from temp0.kernels.choice import argmax, log_softmax, softmax
-from temp0.kernels.execution import instruction_set, set_threads, threads
+from temp0.kernels.execution import MOST_THREADS, ORDERS, instruction_set, set_threads, threads
 from temp0.kernels.linear import PackedLinear, linear, pack
 from temp0.kernels.rotary import place_qkv, rotary_tables, rotate
 
 __all__ = [
+    "MOST_THREADS",
+    "ORDERS",
     "PackedLinear",
     "add_rms_norm",
     "aligned_zeros",

@@ -7,6 +7,10 @@ from typing import Literal
 
 from temp0.kernels import _native
 
+MOST_THREADS = 1024
+ORDERS = 2
+"""Revision of the documented orders: raised whenever one of them changes, since other bits may follow."""
+
 
 def set_threads(count: int) -> None:
     """Use `count` threads, the caller's included, for every later call; ValueError outside 1 to 1,024.

@@ -16,7 +16,7 @@ from temp0.engine.server.event_stream import Event, compact_json, json_event
 from temp0.engine.server.metrics import Outcome
 from temp0.engine.server.refusal import BAD_REQUEST, RefusedError
 from temp0.engine.server.service import SERVICE
-from temp0.errors import QueueFullError, RequestError
+from temp0.errors import EngineError, QueueFullError, RequestError
 
 _TOO_MANY = 429
 _INTERNAL = 500
@@ -60,6 +60,9 @@ async def errors_in_dialect(request: web.Request, handler: Handler) -> web.Strea
     except RefusedError as error:
         trouble = Trouble(status=error.status, message=str(error), field=error.field, code=error.code)
         return _answer(request, trouble, "refused")
+    except EngineError as error:
+        _log.error("fault while answering %s %s: %s", request.method, request.path, error)
+        return _answer(request, _FAULT, "fault")
     except RequestError as error:
         return _answer(request, Trouble(status=BAD_REQUEST, message=str(error)), "refused")
     except web.HTTPException as error:
