@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#if defined(TEMP0_X86_PATHS)
+#if defined(TEMP0_AMX_PATH)
 #include <cpuid.h>
 #endif
 #if defined(__linux__)
@@ -20,6 +20,8 @@ extern const KernelTable portable_kernels;
 #if defined(TEMP0_X86_PATHS)
 extern const KernelTable avx2_kernels;
 extern const KernelTable avx512_kernels;
+#endif
+#if defined(TEMP0_AMX_PATH)
 KernelTable amx_kernels();
 #endif
 
@@ -53,7 +55,7 @@ namespace {
 }
 
 [[maybe_unused]] bool has_amx() {
-#if defined(TEMP0_X86_PATHS)
+#if defined(TEMP0_AMX_PATH)
   constexpr unsigned kBf16 = 1u << 22, kTiles = 1u << 24;
   unsigned eax, ebx, ecx, edx = 0;
   if (!has_avx512() || __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
@@ -63,7 +65,7 @@ namespace {
 #endif
 }
 
-#if defined(TEMP0_X86_PATHS)
+#if defined(TEMP0_AMX_PATH)
 const KernelTable& amx_table() {
   static const KernelTable table = amx_kernels();
   return table;
@@ -71,8 +73,10 @@ const KernelTable& amx_table() {
 #endif
 
 const KernelTable& widest() {
-#if defined(TEMP0_X86_PATHS)
+#if defined(TEMP0_AMX_PATH)
   if (has_amx()) return amx_table();
+#endif
+#if defined(TEMP0_X86_PATHS)
   if (has_avx512()) return avx512_kernels;
   if (has_avx2()) return avx2_kernels;
 #endif
@@ -84,6 +88,8 @@ const KernelTable& named(const std::string& name) {
 #if defined(TEMP0_X86_PATHS)
   if (name == "avx2" && has_avx2()) return avx2_kernels;
   if (name == "avx512" && has_avx512()) return avx512_kernels;
+#endif
+#if defined(TEMP0_AMX_PATH)
   if (name == "amx" && has_amx()) return amx_table();
 #endif
   if (name == "avx2" || name == "avx512" || name == "amx")
