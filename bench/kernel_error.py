@@ -1,7 +1,8 @@
 """Errors of the kernels against float64 as a Markdown table: `python bench/kernel_error.py`.
 
 A dot product's error is divided by |x| |w|, so that it does not hang on how much of the sum cancels; attention's by
-the largest value; rms_norm's is in units of the last place (ulp). The seed is fixed: anybody gets the same table.
+the largest value; rms_norm's is in units of the last place (ulp). The seed is fixed: anybody gets the same
+table, but for the column of the BLAS, which is the machine's own.
 """
 
 import numpy as np

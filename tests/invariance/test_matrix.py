@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from matrix import MATRIX, Row, differing
 from random_engine import engines
@@ -26,6 +28,11 @@ def test_every_bit_is_the_one_it_is_alone(model: str, row: Row) -> None:
 def test_fp32_weights_give_the_bits_of_bf16_weights(row: Row) -> None:
     wide = engines(checkpoint_of(ODD), weight_dtype="fp32")
     assert differing(row, wide, LONE["odd"]) == []
+
+
+def test_the_page_on_invariance_counts_the_rows_as_they_are() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "invariance.md").read_text("utf-8")
+    assert f"Its matrix has {len(MATRIX)} kinds of situation" in " ".join(page.split())
 
 
 def test_the_models_tell_texts_apart() -> None:

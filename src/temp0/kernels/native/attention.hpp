@@ -225,15 +225,8 @@ void attend_block(const AttentionTask& task, int64_t first_row, int64_t rows, in
                   scratch);
 }
 
-// Vectors that straddle cache lines cost two accesses.
-inline float* next_cache_line(float* memory) {
-  constexpr uintptr_t kLine = 64;
-  return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(memory) + kLine - 1) / kLine * kLine);
-}
-
 // Task number: block * kv heads + kv head, so that the kv heads of a row, whose keys lie side by side, go together.
-void attention(const AttentionTask& task, float* memory, int64_t first, int64_t last) {
-  float* scratch = next_cache_line(memory);
+void attention(const AttentionTask& task, float* scratch, int64_t first, int64_t last) {
   for (int64_t number = first; number < last;) {
     const int64_t block = number / task.kv_heads, kv_head = number % task.kv_heads;
     const int64_t row = task.blocks[block], rows = task.blocks[block + 1] - row;

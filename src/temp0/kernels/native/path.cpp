@@ -114,8 +114,7 @@ int64_t attention_scratch(int64_t heads, int64_t kv_heads, int64_t head_dim, int
   const int64_t padded_keys = (keys + 15) / 16 * 16, dimensions = (head_dim + 15) / 16 * 16;
   // One row with all its heads, or 16 rows with those of one kv head.
   const int64_t lines = std::max(heads, heads / kv_heads * kRowsOfBlock);
-  constexpr int64_t kAlignment = 16;
-  return lines * (padded_keys + 2 * dimensions + 1) + kRowsOfBlock * dimensions + kAlignment;
+  return lines * (padded_keys + 2 * dimensions + 1) + kRowsOfBlock * dimensions;
 }
 
 }  // namespace temp0

@@ -21,7 +21,8 @@ void run_tasks(int64_t count, int64_t unit, TaskBody body, const void* context);
 // The same on the calling thread alone.
 void run_here(int64_t count, TaskBody body, const void* context);
 
-// Memory of the calling thread, at a cache line, that lives until its next call; throws std::bad_alloc.
+// Memory of the calling thread that lives until its next call; throws std::bad_alloc. It begins at a cache line, since
+// vectors that straddle two cost two accesses.
 float* thread_scratch(int64_t floats);
 
 }  // namespace temp0
