@@ -64,25 +64,72 @@ class DistinctText:
     conditions: tuple[tuple[str, int], ...]
 
 
+Level = Literal["text", "tokens", "logprobs", "top-logprobs"]
+LEVELS: tuple[Level, ...] = ("text", "tokens", "logprobs", "top-logprobs")
+"""Levels of equality, the strictest last: logprobs and those of the alternatives are compared bit by bit."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distinct:
-    """Distinct completions at each level of equality; `None` where the level was not measured."""
+    """Distinct completions at each level of equality; `None` where the level was not measured.
+
+    `folded` counts texts after Unicode NFC, without outer white space and with one kind of line end: shown beside
+    the exact count, and never used for a verdict.
+    """
 
     text: int
     tokens: int | None = None
     logprobs: int | None = None
+    top_logprobs: int | None = None
+    folded: int | None = None
+
+    @property
+    def breaks_first(self) -> Level | None:
+        """The loosest level at which completions differ: every stricter one that was measured differs, too."""
+        counts = (self.text, self.tokens, self.logprobs, self.top_logprobs)
+        broken = (level for level, count in zip(LEVELS, counts, strict=True) if count is not None and count > 1)
+        return next(broken, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Positions:
+    """The first position at which completions differ, at each level; `None` where they do not, or were not measured.
+
+    `text` counts characters (code points from 0), the others tokens from 0.
+    """
+
+    text: int | None = None
+    tokens: int | None = None
+    logprobs: int | None = None
+    top_logprobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Company:
     """Company asked for and reached; `measured_by` says how `reached` is known.
 
-    `server` is the server's own running count; `speed-up` is only a lower bound.
+    `server` is the server's own running count; `speed-up` is only a lower bound. `in_flight` is how many requests of
+    ours were in flight on average while judged ones ran, and `peak` how many at most. `shortfall` says why company
+    was not shown, or not in full: `serial` (the server answers one at a time), `pool` (never as many of ours in
+    flight as were asked for) or `late` (they were, but not while the judged ones ran).
     """
 
     asked: int
     reached: float | None
     measured_by: Literal["server", "speed-up"] | None
+    in_flight: float | None = None
+    peak: int | None = None
+    shortfall: Literal["serial", "pool", "late"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedTokens:
+    """Prompt tokens that came from the server's prefix cache, as the server told them over `n` completions."""
+
+    min: int
+    median: float
+    max: int
+    n: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +158,8 @@ class ConditionAnalysis:
     modal_share: float | None
     variant_rate_upper: float | None
     length: Length | None
+    first_difference: Positions = Positions()
+    cached_tokens: CachedTokens | None = None
 
     @property
     def name(self) -> str:
@@ -120,22 +169,49 @@ class ConditionAnalysis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two conditions of one prompt: `p` by permuting blocks, `p_adjusted` by Holm over the prompts."""
+    """Two conditions of one prompt: `p` by permuting blocks, `p_adjusted` by Holm over the prompts.
+
+    `first_difference` says where completions of the two differ first at each level, taken together.
+    """
 
     a: str
     b: str
     verdict: Verdict
     p: float | None
     p_adjusted: float | None
+    first_difference: Positions = Positions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A token at a fork with its logprob, as one branch saw it."""
+
+    text: str
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """What one branch saw at a fork: its own token and the alternatives, the likeliest first, and its own margin."""
+
+    chosen: str
+    margin: float
+    choices: tuple[Choice, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Margin:
-    """Top-1 minus top-2 logprob at a fork, and its class; `reason` says why it is unknown."""
+    """Top-1 minus top-2 logprob at a fork, and its class; `reason` says why it is unknown.
+
+    `distributions` has what each branch saw there, in the order of the branches; `shift` is the largest difference
+    between two branches in the logprob of one token (nats): 0 where the branches saw the same and chose differently.
+    """
 
     value: float | None
     kind: Literal["exact-tie", "near", "unclear", "confident", "unknown"]
     reason: str | None = None
+    shift: float | None = None
+    distributions: tuple[Distribution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,17 +275,33 @@ class PromptAnalysis:
     conditions: tuple[ConditionAnalysis, ...]
     comparisons: tuple[Comparison, ...]
     tree: ForkTree | None
+    first_difference: Positions = Positions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Why, with evidence and a remedy; `prompts` lists the ids it holds for."""
+    """Why, with evidence and a remedy; `prompts` lists the ids it holds for.
+
+    `n` counts what the evidence rests on (blocks, or completions where it says so). `p` is that of the pooled test,
+    `p_adjusted` the same by Holm over the causes that were tested; both are `None` where a rule without chance holds.
+    """
 
     cause: str
     certainty: Literal["found", "suspected"]
     evidence: str
     remedy: str
     prompts: tuple[str, ...]
+    n: int | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Untested:
+    """A cause that this run could neither find nor rule out, and why."""
+
+    cause: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,6 +332,7 @@ class Analysis:
     causes: tuple[Cause, ...]
     total_agreement: tuple[TotalAgreement, ...]
     prompts: tuple[PromptAnalysis, ...]
+    untested: tuple[Untested, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -14,6 +14,7 @@ from typing import Literal
 from temp0.errors import PlanError
 
 Filler = Literal["same", "mixed"]
+Cache = Literal["as-found", "cold", "warm"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ class Condition:
     filler: Filler = "same"
     logprobs: bool = False
     stream: bool = False
-    cache: str = "as-found"
+    cache: Cache = "as-found"
     n: int | None = None
 
     @property
@@ -78,11 +79,15 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Prompts crossed with conditions, and the seed that orders their blocks."""
+    """Prompts crossed with conditions, and the seed that orders their blocks.
+
+    `exclusive` is the user's word that nobody else uses the endpoint.
+    """
 
     prompts: tuple[Prompt, ...]
     conditions: tuple[Condition, ...]
     seed: int = 0
+    exclusive: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a plan that could not be carried out or read back."""

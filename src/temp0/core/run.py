@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from temp0.core.plan import Block, Message, Plan, sizes
+from temp0.core.plan import Block, Cache, Message, Plan, sizes
 
 Role = Literal["judged", "filler"]
 
@@ -23,6 +23,7 @@ class Question:
     max_tokens: int
     logprobs: bool = False
     stream: bool = False
+    cache: Cache = "as-found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,12 +121,16 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The record of a plan carried out; `created` is an ISO 8601 time in UTC."""
+    """The record of a plan carried out; `created` is an ISO 8601 time in UTC.
+
+    `cold_by` says by what means of the server the prefix cache was made cold, where the plan asked for that.
+    """
 
     id: str
     created: str
     address: Address
     plan: Plan
+    cold_by: str | None = None
     attempts: tuple[Attempt, ...] = ()
     samples: tuple[Sample, ...] = ()
 
