@@ -319,7 +319,10 @@ class TotalAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """What a run proves, in full."""
+    """What a run proves, in full.
+
+    `exclusive` is the user's word that nobody else used the endpoint, `cold_by` how its cache was made cold.
+    """
 
     run: str
     created: str
@@ -333,6 +336,8 @@ class Analysis:
     total_agreement: tuple[TotalAgreement, ...]
     prompts: tuple[PromptAnalysis, ...]
     untested: tuple[Untested, ...] = ()
+    exclusive: bool = False
+    cold_by: str | None = None
 
     @property
     def exit_code(self) -> int:

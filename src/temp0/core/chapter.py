@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from temp0.core.company import Pace, paces
 from temp0.core.plan import Prompt
@@ -101,7 +102,5 @@ def _fillers_by_block(attempts: list[Attempt]) -> dict[int, list[Attempt]]:
     for attempt in attempts:
         if attempt.role == "filler":
             own[attempt.block].append(attempt)
-    before: dict[int, list[Attempt]] = {
-        block: own[earlier] for earlier, block in zip(in_time, in_time[1:], strict=False)
-    }
+    before: dict[int, list[Attempt]] = {block: own[earlier] for earlier, block in pairwise(in_time)}
     return {block: [*before.get(block, []), *own[block]] for block in in_time}

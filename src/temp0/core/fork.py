@@ -1,31 +1,66 @@
 """The fork tree: where completions of one prompt that began alike part.
 
-Its leaves are the distinct completions, its counts sum to the completions, and no completion is privileged.
+Its leaves are the distinct completions, its counts sum to the completions, and no completion is privileged. Forks
+are found on characters; where a branch has tokens, they are looked at from the first one that the branches do not
+share, which may begin before the character.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from os.path import commonprefix
 
 from temp0.core.analysis import Branch, Finish, Fork, ForkTree, Margin
+from temp0.core.level import shared_length
 from temp0.core.margin import NOT_ASKED, margin
-from temp0.core.run import Token
-from temp0.core.text import utf8
+from temp0.core.run import Completion, Token
+from temp0.core.spelling import Parting, Spelled, parting, spellings
+from temp0.core.text import sha256, utf8
+
+LENGTH_FINISHES = frozenset({"length", "max_tokens"})
+"""How the dialects say that an answer was cut by the token limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """One distinct completion: its text and hash, who gave it, and its tokens where the server told them."""
+    """One distinct completion: its text and hash, who gave it, and its tokens where the server told them.
+
+    `tokens` are those of the first completion that has any, `more` those of each further one.
+    """
 
     text: str
     sha256: str
     count: int
     finishes: tuple[Finish, ...]
     tokens: tuple[Token, ...] | None = None
+    more: tuple[tuple[Token, ...], ...] = ()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the token limit ended every one of its completions."""
+        return bool(self.finishes) and all(finish.reason in LENGTH_FINISHES for finish in self.finishes)
+
+
+def leaves_of(completions: Iterable[Completion]) -> list[Leaf]:
+    """The distinct completions, in the order in which they first came."""
+    by_text: dict[str, list[Completion]] = {}
+    for completion in completions:
+        by_text.setdefault(completion.text, []).append(completion)
+    return [_leaf(text, same) for text, same in by_text.items()]
+
+
+def _leaf(text: str, same: Sequence[Completion]) -> Leaf:
+    told = [one.tokens for one in same if one.tokens is not None]
+    return Leaf(
+        text=text,
+        sha256=sha256(text),
+        count=len(same),
+        finishes=finishes(Counter(one.finish for one in same)),
+        tokens=told[0] if told else None,
+        more=tuple(told[1:]),
+    )
 
 
 @dataclass(slots=True)
@@ -38,11 +73,17 @@ class _Open:
 
 @dataclass(slots=True)
 class _Way:
-    """A finished way on from a fork: its leaves, and how many characters they share."""
+    """A finished way on from a fork: its leaves, their spellings, and how many characters they share."""
 
     leaves: list[Leaf]
+    spelled: list[Spelled]
     depth: int
     fork: Fork | None
+
+    @property
+    def count(self) -> int:
+        """How many completions went this way."""
+        return sum(leaf.count for leaf in self.leaves)
 
 
 def fork_tree(leaves: Sequence[Leaf]) -> ForkTree | None:
@@ -57,7 +98,7 @@ def fork_tree(leaves: Sequence[Leaf]) -> ForkTree | None:
     open_forks: list[_Open] = []
     way = _leaf_way(ordered[0])
     for before, leaf in pairwise(ordered):
-        shared = len(commonprefix([before.text, leaf.text]))
+        shared = shared_length(before.text, leaf.text)
         while open_forks and open_forks[-1].depth > shared:
             way = _closed(open_forks.pop(), way)
         if not open_forks or open_forks[-1].depth < shared:
@@ -70,38 +111,46 @@ def fork_tree(leaves: Sequence[Leaf]) -> ForkTree | None:
 
 
 def _leaf_way(leaf: Leaf) -> _Way:
-    return _Way([leaf], len(leaf.text), None)
+    told = () if leaf.tokens is None else (leaf.tokens, *leaf.more)
+    return _Way([leaf], list(spellings(told)), len(leaf.text), None)
 
 
 def _closed(fork: _Open, last: _Way) -> _Way:
     ways = [*fork.ways, last]
     leaves = [leaf for way in ways for leaf in way.leaves]
-    return _Way(leaves, fork.depth, _fork(fork.depth, ways))
+    spelled = [one for way in ways for one in way.spelled]
+    return _Way(leaves, spelled, fork.depth, _fork(fork.depth, ways))
 
 
 def _fork(char: int, ways: Sequence[_Way]) -> Fork:
-    branches = sorted((_branch(char, way) for way in ways), key=lambda branch: (-branch.count, branch.text))
-    ended = len(branches) == 2 and any(not branch.text for branch in branches)
-    sequences = _token_sequences(ways)
-    shared = None if sequences is None else _shared_tokens(sequences)
+    ways = sorted(ways, key=lambda way: (-way.count, way.leaves[0].text[char : char + 1]))
+    branches = tuple(_branch(char, way) for way in ways)
+    found = parting([way.spelled for way in ways])
     return Fork(
         char=char,
         byte=len(utf8(ways[0].leaves[0].text[:char])),
-        token=shared,
-        kind="ended" if ended else "differs",
-        branches=tuple(branches),
-        margin=_margin(sequences, shared),
+        token=found.token if found else None,
+        kind="ended" if len(branches) == 2 and any(not branch.text for branch in branches) else "differs",
+        branches=branches,
+        margin=_margin(ways, found),
     )
 
 
 def _branch(char: int, way: _Way) -> Branch:
     return Branch(
         text=way.leaves[0].text[char : way.depth],
-        count=sum(leaf.count for leaf in way.leaves),
+        count=way.count,
         sha256=tuple(leaf.sha256 for leaf in way.leaves),
         finishes=tally_finishes(way.leaves),
         fork=way.fork,
     )
+
+
+def _margin(ways: Sequence[_Way], found: Parting | None) -> Margin:
+    if found is None:
+        return Margin(value=None, kind="unknown", reason=NOT_ASKED)
+    ended = [way for way, tokens in zip(ways, found.branches, strict=True) if not tokens]
+    return margin(found.branches, is_cut=any(leaf.is_cut for way in ended for leaf in way.leaves))
 
 
 def tally_finishes(leaves: Sequence[Leaf]) -> tuple[Finish, ...]:
@@ -116,20 +165,3 @@ def finishes(counts: Counter[str | None]) -> tuple[Finish, ...]:
     """Counted finish reasons in a stable order: the commonest first, then by name."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0] or ""))
     return tuple(Finish(reason=reason, count=count) for reason, count in ordered)
-
-
-def _token_sequences(ways: Sequence[_Way]) -> list[tuple[Token, ...]] | None:
-    """One completion's tokens for each branch, or `None` where a branch has no completion with tokens."""
-    sequences = [next((leaf.tokens for leaf in way.leaves if leaf.tokens is not None), None) for way in ways]
-    told = [sequence for sequence in sequences if sequence is not None]
-    return told if len(told) == len(ways) else None
-
-
-def _shared_tokens(sequences: Sequence[tuple[Token, ...]]) -> int:
-    return len(commonprefix([[token.bytes for token in sequence] for sequence in sequences]))
-
-
-def _margin(sequences: Sequence[tuple[Token, ...]] | None, at: int | None) -> Margin:
-    if sequences is None or at is None:
-        return Margin(value=None, kind="unknown", reason=NOT_ASKED)
-    return margin([sequence[at] if at < len(sequence) else None for sequence in sequences])

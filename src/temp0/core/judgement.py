@@ -1,25 +1,25 @@
-"""From a run to its analysis: the one function that forms an opinion.
+"""From a run to its analysis: the functions that form an opinion.
 
 The order in which attempts are stored never matters: each attempt carries its own place, and everything here is
-taken in that order or counted.
+taken in that order or counted. One prompt is judged at a time, so that a run may be longer than memory.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import replace
+from functools import reduce
+from operator import or_
 from statistics import median
-from typing import TypeVar
 
 import numpy as np
 
 from temp0.core.analysis import (
     Analysis,
+    CachedTokens,
     Comparison,
     ConditionAnalysis,
-    Distinct,
     DistinctText,
     Length,
     PromptAnalysis,
@@ -27,133 +27,121 @@ from temp0.core.analysis import (
     TotalAgreement,
     Verdict,
 )
-from temp0.core.cause import Evidence, causes
-from temp0.core.company import Pace, company, is_shown, paces, with_neighbours
-from temp0.core.comparison import holm, permutation_p
-from temp0.core.estimate import Table, agreement, modal_share, variant_rate_upper
-from temp0.core.fork import Leaf, finishes, fork_tree
-from temp0.core.plan import Condition, Plan, Prompt
-from temp0.core.run import Attempt, Completion, Failure, Run, Sample
-from temp0.core.text import sha256
+from temp0.core.cause.evidence import Evidence
+from temp0.core.cause.gathering import prompt_evidence
+from temp0.core.cause.inquiry import inquiry
+from temp0.core.chapter import Chapter, Preface, chapters, preface
+from temp0.core.company import company, is_shown
+from temp0.core.comparison import holm, p_value
+from temp0.core.estimate import agreement, modal_share, variant_rate_upper
+from temp0.core.facts import Facts, completions, facts, grouped
+from temp0.core.fork import Leaf, fork_tree, leaves_of
+from temp0.core.level import Levels, levels
+from temp0.core.plan import Condition
+from temp0.core.replay import REPLAYED
+from temp0.core.run import Completion, Failure, Run, Sample
 
-Key = TypeVar("Key")
-Item = TypeVar("Item")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Facts:
-    """One prompt's attempts and what is needed to read them."""
-
-    plan: Plan
-    prompt: Prompt
-    judged: Mapping[str, Sequence[Attempt]]
-    blocks: Mapping[str, Mapping[int, Sequence[Attempt]]]
-    samples: Mapping[int, Sequence[Sample]]
-    paces: Mapping[str, Pace]
-    hashes: tuple[str, ...]
-    columns: Mapping[str, int]
+Samples = Mapping[int, Sequence[Sample]]
+"""The server's own counts by block."""
 
 
 def analysis(run: Run) -> Analysis:
     """What the run proves, by the rules of docs/measuring.md."""
-    attempts = sorted(run.attempts, key=lambda attempt: attempt.order)
-    alone = frozenset(condition.name for condition in run.plan.conditions if condition.company == 1)
-    pace_of = paces(attempts, alone)
-    samples = _grouped((sample.block, sample) for sample in sorted(run.samples, key=lambda sample: sample.at_s))
-    blocks = with_neighbours(_grouped((attempt.block, attempt) for attempt in attempts))
-    judged = _grouped((attempt.prompt, attempt) for attempt in attempts if attempt.role == "judged")
-    prompts = _with_adjusted_p(
-        [
-            _prompt(_facts(run.plan, prompt, judged.get(prompt.id, []), blocks, samples, pace_of))
-            for prompt in run.plan.prompts
-        ]
-    )
+    return judged(preface(run), chapters(run))
+
+
+def judged(front: Preface, parts: Iterable[Chapter]) -> Analysis:
+    """The same of a run that comes chapter by chapter, in the plan's order."""
+    run = front.run
+    samples = grouped((sample.block, sample) for sample in sorted(run.samples, key=lambda sample: sample.at_s))
+    prompts, gathered, asked = [], [], 0
+    for chapter in parts:
+        known = facts(front, chapter)
+        prompt = _prompt(known, samples)
+        prompts.append(prompt)
+        gathered.append(prompt_evidence(known, prompt, samples))
+        asked += len(chapter.judged)
+    adjusted = _with_adjusted_p(prompts)
+    causes, untested = inquiry(Evidence(plan=run.plan, prompts=tuple(gathered)))
     return Analysis(
         run=run.id,
         created=run.created,
         seed=run.plan.seed,
-        requests=len(attempts),
-        finished=sum(map(len, judged.values())) >= run.plan.attempts,
+        requests=front.requests,
+        finished=asked >= run.plan.attempts,
         address=run.address,
-        verdict=_worst(prompt.verdict for prompt in prompts),
-        causes=causes(_evidence(run.plan, prompts, attempts)),
+        verdict=_worst(prompt.verdict for prompt in adjusted),
+        causes=causes,
         total_agreement=tuple(
             total
             for condition in run.plan.conditions
-            if (total := _total_agreement(condition.name, prompts)) is not None
+            if (total := _total_agreement(condition.name, adjusted)) is not None
         ),
-        prompts=prompts,
+        prompts=adjusted,
+        untested=untested,
+        exclusive=run.plan.exclusive,
+        cold_by=run.cold_by,
     )
 
 
-def _facts(
-    plan: Plan,
-    prompt: Prompt,
-    judged: Sequence[Attempt],
-    blocks: Mapping[int, Sequence[Attempt]],
-    samples: Mapping[int, Sequence[Sample]],
-    pace_of: Mapping[str, Pace],
-) -> _Facts:
-    hash_of = {text: sha256(text) for text in {one.text for one in _completions(judged)}}
-    hashes = tuple(sorted(hash_of.values()))
-    column_of = {digest: column for column, digest in enumerate(hashes)}
-    own_blocks: dict[str, dict[int, Sequence[Attempt]]] = {}
-    for attempt in judged:
-        own_blocks.setdefault(attempt.condition, {})[attempt.block] = blocks[attempt.block]
-    return _Facts(
-        plan=plan,
-        prompt=prompt,
-        judged=_grouped((attempt.condition, attempt) for attempt in judged),
-        blocks=own_blocks,
-        samples=samples,
-        paces=pace_of,
-        hashes=hashes,
-        columns={text: column_of[digest] for text, digest in hash_of.items()},
+def _prompt(known: Facts, samples: Samples) -> PromptAnalysis:
+    levels_of = {
+        condition.name: levels(completions(known.counted.get(condition.name, ())))
+        for condition in known.plan.conditions
+    }
+    by_name = {
+        condition.name: _condition(known, condition, samples, levels_of[condition.name])
+        for condition in known.plan.conditions
+    }
+    conditions = tuple(by_name.values())
+    comparisons = tuple(
+        _comparison(known, by_name[a.name], by_name[b.name], levels_of[a.name] | levels_of[b.name])
+        for a, b in known.plan.pairs
     )
-
-
-def _prompt(facts: _Facts) -> PromptAnalysis:
-    conditions = tuple(_condition(facts, condition) for condition in facts.plan.conditions)
-    comparisons = tuple(_comparison(facts, a, b) for a, b in combinations(conditions, 2))
-    everything = [attempt for attempts in facts.judged.values() for attempt in attempts]
-    leaves = _leaves(_completions(sorted(everything, key=lambda attempt: attempt.order)))
+    leaves = leaves_of(known.everything)
+    everything = reduce(or_, levels_of.values())
     return PromptAnalysis(
-        id=facts.prompt.id,
-        text=facts.prompt.text,
+        id=known.chapter.prompt.id,
+        text=known.chapter.prompt.text,
         verdict=_prompt_verdict(conditions, comparisons),
-        distinct=_distinct(_completions(everything)),
-        texts=_texts(facts, leaves),
+        distinct=everything.distinct,
+        texts=_texts(known, leaves),
         conditions=conditions,
         comparisons=comparisons,
         tree=fork_tree(leaves),
+        first_difference=everything.first_difference,
     )
 
 
-def _condition(facts: _Facts, condition: Condition) -> ConditionAnalysis:
-    attempts = facts.judged.get(condition.name, ())
-    blocks = facts.blocks.get(condition.name, {})
-    completions = _completions(attempts)
-    table = _table(facts, condition.name)
-    reached = company(condition, blocks, facts.samples, facts.paces)
+def _condition(known: Facts, condition: Condition, samples: Samples, seen: Levels) -> ConditionAnalysis:
+    attempts = known.judged.get(condition.name, ())
+    counted = completions(known.counted.get(condition.name, ()))
+    table = known.rows(condition.name)
+    reached = company(condition, known.blocks(condition), samples, known.paces)
+    own = {attempt.block for attempt in attempts}
     return ConditionAnalysis(
         condition=condition,
         company=reached,
-        verdict=_condition_verdict(completions, is_shown(reached)),
+        verdict=_condition_verdict(counted, is_shown(reached)),
         attempts=len(attempts),
-        completions=len(completions),
-        fillers=sum(_own_fillers(index, block) for index, block in blocks.items()),
-        failures=_tallies([attempt.outcome for attempt in attempts if isinstance(attempt.outcome, Failure)]),
-        excluded=(),
-        distinct=_distinct(completions),
-        agreement=agreement(table, seed=facts.plan.seed),
+        completions=len(counted),
+        fillers=sum(filler.block in own for filler in known.chapter.fillers),
+        failures=_tallies(
+            (attempt.outcome.reason, attempt.outcome.message)
+            for attempt in attempts
+            if isinstance(attempt.outcome, Failure)
+        ),
+        excluded=_tallies(
+            (REPLAYED, known.replays[attempt.order]) for attempt in attempts if attempt.order in known.replays
+        ),
+        distinct=seen.distinct,
+        agreement=agreement(table, seed=known.plan.seed),
         modal_share=modal_share(table),
         variant_rate_upper=variant_rate_upper(table),
-        length=_length(completions),
+        length=_length(counted),
+        first_difference=seen.first_difference,
+        cached_tokens=_cached_tokens(counted),
     )
-
-
-def _own_fillers(index: int, block: Sequence[Attempt]) -> int:
-    return sum(attempt.role == "filler" and attempt.block == index for attempt in block)
 
 
 def _condition_verdict(completions: Sequence[Completion], shown: bool) -> Verdict:
@@ -165,17 +153,26 @@ def _condition_verdict(completions: Sequence[Completion], shown: bool) -> Verdic
     return Verdict.AGREED
 
 
-def _comparison(facts: _Facts, a: ConditionAnalysis, b: ConditionAnalysis) -> Comparison:
-    tables = _table(facts, a.name), _table(facts, b.name)
-    texts = np.count_nonzero(np.concatenate(tables).sum(axis=0))
+def _comparison(known: Facts, a: ConditionAnalysis, b: ConditionAnalysis, both: Levels) -> Comparison:
     weaker = Verdict.UNDECIDED if Verdict.UNDECIDED in (a.verdict, b.verdict) else Verdict.AGREED
     return Comparison(
         a=a.name,
         b=b.name,
-        verdict=Verdict.DIVERGED if texts > 1 else weaker,
-        p=permutation_p(*tables, seed=facts.plan.seed),
+        verdict=Verdict.DIVERGED if len(both.texts) > 1 else weaker,
+        p=_p(known, a.name, b.name) if a.completions and b.completions else None,
         p_adjusted=None,
+        first_difference=both.first_difference,
     )
+
+
+def _p(known: Facts, a: str, b: str) -> float:
+    """How often chance alone looks like this; 1 where all blocks of both are alike."""
+    if known.kinds is None:
+        return 1.0
+    labels = {a: 0, b: 1}
+    stratum = known.kinds.stratum(np.array([labels.get(name, -1) for name in known.condition_of]))
+    p = p_value([stratum] if stratum else [], seed=known.plan.seed)
+    return 1.0 if p is None else p
 
 
 def _prompt_verdict(conditions: Sequence[ConditionAnalysis], comparisons: Sequence[Comparison]) -> Verdict:
@@ -195,38 +192,9 @@ def _worst(verdicts: Iterable[Verdict]) -> Verdict:
     return next(one for one in (Verdict.DIVERGED, Verdict.UNDECIDED, Verdict.AGREED) if one in seen)
 
 
-def _completions(attempts: Iterable[Attempt]) -> list[Completion]:
-    return [attempt.outcome for attempt in attempts if isinstance(attempt.outcome, Completion)]
-
-
-def _table(facts: _Facts, condition: str) -> Table:
-    """Counts of each text (a column, by hash) in each block (a row) that gave a completion."""
-    by_block = _grouped((attempt.block, attempt) for attempt in facts.judged.get(condition, ()))
-    rows = [_completions(by_block[index]) for index in sorted(by_block)]
-    rows = [row for row in rows if row]
-    table = np.zeros((len(rows), len(facts.hashes)), dtype=np.int64)
-    for row, completions in zip(table, rows, strict=True):
-        for completion in completions:
-            row[facts.columns[completion.text]] += 1
-    return table
-
-
-def _leaves(completions: Sequence[Completion]) -> list[Leaf]:
-    return [
-        Leaf(
-            text=text,
-            sha256=sha256(text),
-            count=len(same),
-            finishes=finishes(Counter(one.finish for one in same)),
-            tokens=next((one.tokens for one in same if one.tokens is not None), None),
-        )
-        for text, same in _grouped((completion.text, completion) for completion in completions).items()
-    ]
-
-
-def _texts(facts: _Facts, leaves: Sequence[Leaf]) -> tuple[DistinctText, ...]:
-    counts = {name: Counter(one.text for one in _completions(attempts)) for name, attempts in facts.judged.items()}
-    names = [condition.name for condition in facts.plan.conditions]
+def _texts(known: Facts, leaves: Sequence[Leaf]) -> tuple[DistinctText, ...]:
+    counts = {name: Counter(one.text for one in completions(attempts)) for name, attempts in known.counted.items()}
+    names = [condition.name for condition in known.plan.conditions]
     return tuple(
         DistinctText(
             sha256=leaf.sha256,
@@ -241,28 +209,19 @@ def _texts(facts: _Facts, leaves: Sequence[Leaf]) -> tuple[DistinctText, ...]:
     )
 
 
-def _distinct(completions: Sequence[Completion]) -> Distinct:
-    tokens = {tuple(token.bytes for token in one.tokens) for one in completions if one.tokens is not None}
-    logprobs = {
-        tuple((token.bytes, token.logprob) for token in one.tokens)
-        for one in completions
-        if one.tokens and all(token.logprob is not None for token in one.tokens)
-    }
-    return Distinct(
-        text=len({one.text for one in completions}),
-        tokens=len(tokens) or None,
-        logprobs=len(logprobs) or None,
-    )
-
-
 def _length(completions: Sequence[Completion]) -> Length | None:
     lengths = [len(completion.text) for completion in completions]
     return Length(min=min(lengths), median=median(lengths), max=max(lengths)) if lengths else None
 
 
-def _tallies(failures: Sequence[Failure]) -> tuple[Tally, ...]:
-    by_reason = _grouped((failure.reason, failure) for failure in failures)
-    tallies = [Tally(reason=reason, count=len(same), message=same[0].message) for reason, same in by_reason.items()]
+def _cached_tokens(completions: Sequence[Completion]) -> CachedTokens | None:
+    told = [one.usage.cached for one in completions if one.usage.cached is not None]
+    return CachedTokens(min=min(told), median=median(told), max=max(told), n=len(told)) if told else None
+
+
+def _tallies(told: Iterable[tuple[str, str]]) -> tuple[Tally, ...]:
+    by_reason = grouped(told)
+    tallies = [Tally(reason=reason, count=len(same), message=same[0]) for reason, same in by_reason.items()]
     return tuple(sorted(tallies, key=lambda tally: (-tally.count, tally.reason)))
 
 
@@ -288,26 +247,3 @@ def _total_agreement(condition: str, prompts: Sequence[PromptAnalysis]) -> Total
     equal = sum(one.distinct.text == 1 for one in seen)
     n = min(one.completions for one in seen)
     return TotalAgreement(condition=condition, n=n, prompts=len(seen), value=equal / len(seen))
-
-
-def _evidence(plan: Plan, prompts: Sequence[PromptAnalysis], attempts: Sequence[Attempt]) -> Evidence:
-    return Evidence(
-        prompts=prompts,
-        planned={
-            (prompt.id, condition.name): plan.judged(prompt, condition)
-            for prompt in plan.prompts
-            for condition in plan.conditions
-        },
-        reasoned=frozenset(
-            attempt.prompt
-            for attempt in attempts
-            if isinstance(attempt.outcome, Completion) and attempt.outcome.reasoning and not attempt.outcome.text
-        ),
-    )
-
-
-def _grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
-    groups: dict[Key, list[Item]] = {}
-    for key, item in pairs:
-        groups.setdefault(key, []).append(item)
-    return groups

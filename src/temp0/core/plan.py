@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 from temp0.errors import PlanError
@@ -66,6 +67,18 @@ class Condition:
         extras += [f"cache {self.cache}"] if self.cache != "as-found" else []
         return ", ".join(extras)
 
+    def factors_apart(self, other: Condition) -> tuple[str, ...]:
+        """The names of what sets two conditions apart; who the fillers are is nothing to one that is alone."""
+        both_filled = self.company > 1 and other.company > 1
+        apart = {
+            "company": self.company != other.company,
+            "filler": both_filled and self.filler != other.filler,
+            "cache": self.cache != other.cache,
+            "logprobs": self.logprobs != other.logprobs,
+            "stream": self.stream != other.stream,
+        }
+        return tuple(factor for factor, differs in apart.items() if differs)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
@@ -119,6 +132,23 @@ class Plan:
     def attempts(self) -> int:
         """The number of judged attempts in all; fillers come on top."""
         return sum(self.judged(prompt, condition) for prompt in self.prompts for condition in self.conditions)
+
+    @property
+    def pairs(self) -> tuple[tuple[Condition, Condition], ...]:
+        """The pairs of conditions worth comparing: those set apart by one factor, and such as no chain of these joins.
+
+        Equality is transitive: along a chain of equal pairs all are equal. A chain may not lead through conditions
+        with other logprobs or streaming, since comparisons across these do not count.
+        """
+        pairs = list(combinations(self.conditions, 2))
+        kept = [(a, b) for a, b in pairs if len(a.factors_apart(b)) == 1]
+        chain = {condition.name: condition.name for condition in self.conditions}
+        for a, b in [*kept, *pairs]:
+            is_alike = (a.logprobs, a.stream) == (b.logprobs, b.stream)
+            if is_alike and chain[a.name] != chain[b.name]:
+                kept += [] if (a, b) in kept else [(a, b)]
+                chain = {name: chain[b.name] if head == chain[a.name] else head for name, head in chain.items()}
+        return tuple(sorted(kept, key=pairs.index))
 
     def blocks(self) -> tuple[Block, ...]:
         """All blocks in the order in which they run: shuffled by the seed, so that drift looks like no condition.

@@ -1,0 +1,83 @@
+"""What trying a cause gives: a finding, a test or the reason why it could not be tested.
+
+A test counts against the others even where it found nothing, so that many causes do not make a false one likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from operator import itemgetter
+from typing import Literal
+
+from temp0.core.comparison import Statistic, Stratum, across, holm, p_value
+from temp0.core.estimate import ALPHA
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PooledTest:
+    """A pooled test over `n` blocks; `least` is a bound below which its p could not have fallen."""
+
+    p: float
+    least: float
+    n: int
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether any outcome could have been significant: a test that never could counts against no other."""
+        return self.least <= ALPHA
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A sign of a cause. `proof` says what stands between it and being found: nothing, its p, or more than that."""
+
+    cause: str
+    evidence: str
+    remedy: str
+    prompts: tuple[str, ...]
+    n: int
+    proof: Literal["rule", "test", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What trying one cause gave; `untested` says why it could neither be found nor ruled out."""
+
+    finding: Finding | None = None
+    test: PooledTest | None = None
+    untested: str | None = None
+
+
+NOTHING = Outcome()
+
+
+Strata = Mapping[str, Sequence[Stratum]]
+"""The strata of each prompt that has any, by its id."""
+
+
+def pooled(strata: Strata, *, seed: int, statistic: Statistic = across) -> PooledTest | None:
+    """One test over all prompts, permuting within each; `None` where there is nothing to permute."""
+    parts = [part for own in strata.values() for part in own]
+    p = p_value(parts, seed=seed, statistic=statistic)
+    if p is None:
+        return None
+    return PooledTest(p=p, least=prod(part.least_p for part in parts), n=sum(part.blocks for part in parts))
+
+
+def named(strata: Strata, *, seed: int, statistic: Statistic = across) -> tuple[str, ...]:
+    """The prompts for which a test stands by itself: Holm over those whose p could reach 5 % at all (Tarone, 1990)."""
+    able = {name: own for name, own in strata.items() if own and prod(part.least_p for part in own) <= ALPHA}
+    adjusted = holm([p_value(own, seed=seed, statistic=statistic) for own in able.values()])
+    return tuple(name for name, p in zip(able, adjusted, strict=True) if p is not None and p <= ALPHA)
+
+
+def strongest(tests: Mapping[str, PooledTest]) -> tuple[str, PooledTest] | None:
+    """The test of several with the smallest p, adjusted by Holm over those that could tell anything; with its name."""
+    able = {name: test for name, test in tests.items() if test.can_tell} or dict(tests)
+    if not able:
+        return None
+    adjusted = holm([test.p for test in able.values()])
+    p, name = min(((p, name) for p, name in zip(adjusted, able, strict=True) if p is not None), key=itemgetter(0))
+    return name, PooledTest(p=p, least=able[name].least, n=able[name].n)

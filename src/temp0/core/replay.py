@@ -1,0 +1,81 @@
+"""Which completions were replayed from a response cache, and so are no new observations.
+
+Latency alone is never evidence. A prompt's text is never changed to get past a cache: that would be another question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from statistics import median
+
+from temp0.core.run import Attempt, Completion
+
+REPLAYED = "replayed"
+"""The reason under which a replayed completion is excluded."""
+
+_HIT = re.compile(r"\bhit\b", re.IGNORECASE)
+_YES = frozenset({"1", "true", "yes"})
+# A cache of the prompt's keys and values still computes every answer, and a key of a cache tells no hit.
+_NO_STATUS = frozenset({"prompt", "prefix", "kv", "token", "tokens", "read", "write", "input", "key"})
+
+
+def replays(attempts: Sequence[Attempt], *, shared_ids: frozenset[str]) -> dict[int, str]:
+    """The orders of replayed attempts, each with what shows it; `attempts` are those of one prompt, in their order.
+
+    A header says so; or id, time of creation and text are those of an earlier attempt that had ended before this one
+    left. `shared_ids` came with more than one text or time of creation, so that they name no answer.
+    """
+    found = {
+        attempt.order: f"the server says so: {said}"
+        for attempt in attempts
+        if isinstance(attempt.outcome, Completion) and (said := _told(attempt.outcome.headers))
+    }
+    for same in _same_answers(attempts, shared_ids):
+        again = [attempt for attempt in same if attempt.started_s >= min(one.ended_s for one in same)]
+        for attempt in again:
+            found.setdefault(attempt.order, _seen_before(same, again))
+    return found
+
+
+def _same_answers(attempts: Sequence[Attempt], shared_ids: frozenset[str]) -> list[list[Attempt]]:
+    """Attempts of one id, time of creation and text, where there are several."""
+    answers: dict[tuple[str, int, str], list[Attempt]] = {}
+    for attempt in attempts:
+        answer = attempt.outcome
+        if isinstance(answer, Completion) and answer.id and answer.created is not None and answer.id not in shared_ids:
+            answers.setdefault((answer.id, answer.created, answer.text), []).append(attempt)
+    return [same for same in answers.values() if len(same) > 1]
+
+
+def _seen_before(same: Sequence[Attempt], again: Sequence[Attempt]) -> str:
+    first = min(same, key=lambda attempt: attempt.order)
+    repeated = {attempt.order for attempt in again}
+    new_ms = 1000 * median(one.ended_s - one.started_s for one in same if one.order not in repeated)
+    again_ms = 1000 * median(one.ended_s - one.started_s for one in again)
+    answer = first.outcome
+    name = answer.id if isinstance(answer, Completion) else None
+    return (
+        f"id {name}, time of creation and text are those of an earlier answer ({new_ms:.0f} ms, then {again_ms:.0f} ms)"
+    )
+
+
+def _told(headers: Sequence[tuple[str, str]]) -> str | None:
+    return next((f"{name}: {value}" for name, value in headers if _may_tell(name) and _is_hit(name, value)), None)
+
+
+@lru_cache(maxsize=1024)
+def _may_tell(name: str) -> bool:
+    words = set(re.findall("[a-z0-9]+", name.lower()))
+    return name.lower() == "age" or (bool(words & {"cache", "hit"}) and not words & _NO_STATUS)
+
+
+def _is_hit(name: str, value: str) -> bool:
+    """Whether a cache header says that this very answer came from the cache."""
+    if name.lower() == "age":
+        return value.strip().isdecimal() and int(value) > 0
+    first = re.split(r"[,;]", value)[0]
+    if _HIT.search(first) and "miss" not in first.lower():
+        return True
+    return value.strip().lower() in _YES and bool(re.search(r"hit\b", name.lower()))
