@@ -1,15 +1,15 @@
 """Do answers line up with a label beyond chance? Permutation tests over blocks, on tables of counts.
 
 A label is whatever may set blocks apart: their condition, the replica that answered, the prompt asked before, the
-time. Blocks are permuted, never attempts, since attempts of one block may share one computation. Blocks that hold the
-same texts in the same shares are of one kind, so that permuting blocks is drawing a table of labels by kinds with its
-margins fixed, and costs the same for ten blocks as for a million.
+time. Blocks are permuted, since attempts of one block may share one computation. Blocks that hold the same texts in
+the same shares are of one kind, so that permuting blocks is drawing a table of labels by kinds with its margins fixed,
+and costs the same for ten blocks as for a million.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, lgamma
 
 import numpy as np
@@ -19,7 +19,7 @@ from scipy.stats import random_table
 
 from temp0.core.estimate import Table
 
-EXACT_LIMIT = 20_000
+EXACT_LIMIT = 4_000
 """Tables up to which a single stratum is enumerated rather than sampled."""
 DRAWS, FEWEST_DRAWS, DRAWS_IN_ALL = 4_999, 499, 500_000
 """The most draws of tables: fewer where there are many strata, each of which costs a table at every draw."""
@@ -37,10 +37,12 @@ class Stratum:
     """The blocks of one prompt: `counts` by label (rows) and kind of block (columns).
 
     `similar` is the chance that an attempt of a block of one kind has the same text as one of another kind.
+    `attempts` is the same with attempts in place of blocks, where blocks hold more than one.
     """
 
     counts: NDArray[np.int64]
     similar: NDArray[np.float64]
+    attempts: Stratum | None = None
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -68,25 +70,51 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kinds:
-    """Blocks sorted into kinds: `of` gives the kind of each block in the order of the rows that were given."""
+    """Blocks sorted into kinds: `of` gives the kind of each block and `sizes` its attempts, in the order of the rows.
+
+    `shares` has the share of each repeated text (columns) in each kind (rows).
+    """
 
     of: NDArray[np.int64]
-    similar: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    shares: NDArray[np.float64]
+
+    @property
+    def similar(self) -> NDArray[np.float64]:
+        """The chance that attempts of two kinds of block have the same text."""
+        alike: NDArray[np.float64] = self.shares @ self.shares.T
+        return alike
+
+    def rows(self, chosen: NDArray[np.int64]) -> Kinds:
+        """Only some of the blocks."""
+        return Kinds(of=self.of[chosen], sizes=self.sizes[chosen], shares=self.shares)
 
     def stratum(self, labels: NDArray[np.int64]) -> Stratum | None:
         """The blocks by label (0, 1, ...; -1 leaves a block out); `None` where permuting could change nothing."""
         used = labels >= 0
-        counts = np.zeros((int(labels.max(initial=-1)) + 1, len(self.similar)), dtype=np.int64)
+        counts = np.zeros((int(labels.max(initial=-1)) + 1, len(self.shares)), dtype=np.int64)
         np.add.at(counts, (labels[used], self.of[used]), 1)
-        return stratum(counts[counts.sum(axis=1) > 0], self.similar)
+        by_block = stratum(counts[counts.sum(axis=1) > 0], self.similar)
+        if by_block is None or self.sizes[used].max() == 1:
+            return by_block
+        return replace(by_block, attempts=self._attempts(labels[used], used))
+
+    def _attempts(self, labels: NDArray[np.int64], used: NDArray[np.bool_]) -> Stratum | None:
+        """The same labels over attempts; texts that are seen in one block alone are together the last column."""
+        sizes = self.sizes[used]
+        repeated = np.rint(self.shares[self.of[used]] * sizes[:, None]).astype(np.int64)
+        counts = np.zeros((int(labels.max()) + 1, self.shares.shape[1] + 1), dtype=np.int64)
+        np.add.at(counts, labels, np.column_stack([repeated, sizes - repeated.sum(axis=1)]))
+        similar = np.diag([1.0] * self.shares.shape[1] + [0.0])
+        return stratum(counts[counts.sum(axis=1) > 0], similar)
 
 
 def kinds(table: Table) -> Kinds:
     """The kinds of the blocks of a table. A text seen in one block alone makes no two blocks alike, and is left out."""
-    shares = table / table.sum(axis=1, keepdims=True)
-    repeated = shares[:, (table > 0).sum(axis=0) > 1]
-    rows, of = np.unique(repeated, axis=0, return_inverse=True)
-    return Kinds(of=of.reshape(-1), similar=rows @ rows.T)
+    sizes = table.sum(axis=1)
+    repeated = (table / sizes[:, None])[:, (table > 0).sum(axis=0) > 1]
+    shares, of = np.unique(repeated, axis=0, return_inverse=True)
+    return Kinds(of=of.reshape(-1), sizes=sizes, shares=shares)
 
 
 def stratum(counts: NDArray[np.int64], similar: NDArray[np.float64]) -> Stratum | None:
@@ -132,14 +160,14 @@ def change(part: Stratum, tables: Tables) -> NDArray[np.float64]:
     return largest
 
 
-def p_value(strata: Sequence[Stratum], *, seed: int, statistic: Statistic = across) -> float | None:
+def p_value(strata: Sequence[Stratum], *, seed: int, statistic: Statistic = across, draws: int = DRAWS) -> float | None:
     """The chance of a statistic at least so large, pooled over strata, if labels made no difference.
 
-    `None` without strata. Labels are permuted within each stratum. One stratum of two labels is enumerated up to
-    20,000 tables, each weighed by its (multivariate hypergeometric) probability; else tables are drawn with their
-    margins fixed (Patefield, 1981), at most 4,999 times (499 with a thousand strata) and until 30 were as large, and
-    p = (1 + hits) / (1 + draws) (Phipson and Smyth, 2010). Misleads where blocks are few: p cannot fall below one over
-    the ways to label them.
+    `None` without strata, and where `draws` is 0 and nothing could be enumerated. Labels are permuted within each
+    stratum. One stratum of two labels is enumerated up to 4,000 tables, each weighed by its (multivariate
+    hypergeometric) probability; else tables are drawn with their margins fixed (Patefield, 1981), at most 4,999 times
+    (499 with a thousand strata) and until 30 were as large, and p = (1 + hits) / (1 + draws) (Phipson and Smyth,
+    2010). Misleads where blocks are few: p cannot fall below one over the ways to label them.
 
     >>> four_against_two = stratum(np.array([[4, 0], [0, 2]]), np.eye(2))
     >>> round(p_value([four_against_two], seed=0), 4)
@@ -151,18 +179,35 @@ def p_value(strata: Sequence[Stratum], *, seed: int, statistic: Statistic = acro
     if len(strata) == 1 and (exact := _enumerated(strata[0])) is not None:
         tables, weights = exact
         return float(min(1.0, weights[statistic(strata[0], tables) >= observed].sum()))
+    if not draws:
+        return None
     random = np.random.default_rng(seed)
-    most = max(FEWEST_DRAWS, min(DRAWS, DRAWS_IN_ALL // len(strata)))
-    hits = draws = 0
-    while draws < most and hits < ENOUGH:
-        size = min(BATCH, most - draws)
+    most = max(FEWEST_DRAWS, min(draws, DRAWS_IN_ALL // len(strata)))
+    hits = drawn = 0
+    while drawn < most and hits < ENOUGH:
+        size = min(BATCH, most - drawn)
         tables_of = [
             random_table(part.labels, part.kinds).rvs(size=size, random_state=random).astype(np.float64)
             for part in strata
         ]
         hits += int((_pooled(strata, tables_of, statistic) >= observed).sum())
-        draws += size
-    return (1 + hits) / (1 + draws)
+        drawn += size
+    return (1 + hits) / (1 + drawn)
+
+
+def cautious_p(
+    strata: Sequence[Stratum], *, seed: int, statistic: Statistic = across, draws: int = DRAWS
+) -> float | None:
+    """The larger p of two permutations, of blocks and of attempts.
+
+    The first is right where attempts of a block share one computation. Where they do not, a block of eight has eight
+    chances to hold a rare text that a block of one has not, so that sides with blocks of other sizes look unlike.
+    """
+    by_block = p_value(strata, seed=seed, statistic=statistic, draws=draws)
+    if by_block is None or not any(part.attempts for part in strata):
+        return by_block
+    by_attempt = p_value([part.attempts or part for part in strata], seed=seed, statistic=statistic, draws=draws)
+    return None if by_attempt is None else max(by_block, by_attempt)
 
 
 def _pooled(strata: Sequence[Stratum], tables_of: Iterable[Tables], statistic: Statistic) -> NDArray[np.float64]:
@@ -176,13 +221,16 @@ def _enumerated(part: Stratum) -> tuple[Tables, NDArray[np.float64]] | None:
     """Every table of two labels with these margins, and its probability; `None` where they are too many."""
     if len(part.labels) != 2:
         return None
-    wanted, totals = int(part.labels[0]), part.kinds.tolist()
-    rows: list[tuple[int, ...]] = [()]
-    for total in totals[:-1]:
-        rows = [(*row, take) for row in rows for take in range(min(total, wanted - sum(row)) + 1)]
-        if len(rows) > EXACT_LIMIT:
+    wanted, left = int(part.labels[0]), part.blocks
+    firsts = np.zeros((1, 0), dtype=np.int64)
+    for total in part.kinds.tolist():
+        left -= total
+        taken = np.repeat(firsts, total + 1, axis=0)
+        taken = np.column_stack([taken, np.tile(np.arange(total + 1), len(firsts))])
+        held = taken.sum(axis=1)
+        firsts = taken[(held <= wanted) & (held + left >= wanted)]
+        if len(firsts) > EXACT_LIMIT:
             return None
-    firsts = np.array([(*row, wanted - sum(row)) for row in rows if wanted - sum(row) <= totals[-1]])
     seconds = part.kinds - firsts
     logs = -(gammaln(firsts + 1) + gammaln(seconds + 1)).sum(axis=1)
     weights = np.exp(logs - logs.max())

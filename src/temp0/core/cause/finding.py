@@ -11,7 +11,7 @@ from math import prod
 from operator import itemgetter
 from typing import Literal
 
-from temp0.core.comparison import Statistic, Stratum, across, holm, p_value
+from temp0.core.comparison import DRAWS, Statistic, Stratum, across, cautious_p, holm
 from temp0.core.estimate import ALPHA
 
 
@@ -60,16 +60,20 @@ Strata = Mapping[str, Sequence[Stratum]]
 def pooled(strata: Strata, *, seed: int, statistic: Statistic = across) -> PooledTest | None:
     """One test over all prompts, permuting within each; `None` where there is nothing to permute."""
     parts = [part for own in strata.values() for part in own]
-    p = p_value(parts, seed=seed, statistic=statistic)
+    p = cautious_p(parts, seed=seed, statistic=statistic)
     if p is None:
         return None
     return PooledTest(p=p, least=prod(part.least_p for part in parts), n=sum(part.blocks for part in parts))
 
 
 def named(strata: Strata, *, seed: int, statistic: Statistic = across) -> tuple[str, ...]:
-    """The prompts for which a test stands by itself: Holm over those whose p could reach 5 % at all (Tarone, 1990)."""
+    """The prompts for which a test stands by itself: Holm over those whose p could reach 5 % at all (Tarone, 1990).
+
+    Nothing is sampled for so many prompts that no sampled p could be small enough for one of them.
+    """
     able = {name: own for name, own in strata.items() if own and prod(part.least_p for part in own) <= ALPHA}
-    adjusted = holm([p_value(own, seed=seed, statistic=statistic) for own in able.values()])
+    draws = DRAWS if len(able) <= ALPHA * (DRAWS + 1) else 0
+    adjusted = holm([cautious_p(own, seed=seed, statistic=statistic, draws=draws) for own in able.values()])
     return tuple(name for name, p in zip(able, adjusted, strict=True) if p is not None and p <= ALPHA)
 
 

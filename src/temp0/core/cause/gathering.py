@@ -107,7 +107,7 @@ def singles(
     answers = [attempt.outcome for attempt in attempts if isinstance(attempt.outcome, Completion)]
     if len({answer.text for answer in answers}) < 2:
         return None
-    own = Kinds(of=kinds.of[rows], similar=kinds.similar)
+    own = kinds.rows(rows)
 
     def by(label: Callable[[int], str | None], *, at_least: int = 2) -> Labelled | None:
         return _labelled([label(place) for place in range(len(answers))], answers, own, at_least=at_least)

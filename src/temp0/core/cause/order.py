@@ -42,7 +42,7 @@ def order(evidence: Evidence) -> Outcome:
     if test.p > ALPHA:
         return Outcome(test=test)
     statistic = change if label == _TIME else across
-    prompts = named(strata[label], seed=evidence.plan.seed, statistic=statistic) or tuple(strata[label])
+    prompts = named(strata[label], seed=evidence.plan.seed, statistic=statistic) or _likely(by_prompt, strata, label)
     told = _changed(by_prompt[prompts[0]]) if label == _TIME else _lined_up(by_prompt[prompts[0]], label)
     return Outcome(
         test=test,
@@ -55,6 +55,21 @@ def order(evidence: Evidence) -> Outcome:
             proof="test",
         ),
     )
+
+
+def _likely(by_prompt: Mapping[str, PromptEvidence], strata: Mapping[str, Strata], label: str) -> tuple[str, ...]:
+    """Where no prompt stands by itself: those that show it most plainly, else all that were tested."""
+    plain = [
+        name
+        for name in strata[label]
+        for single in by_prompt[name].singles
+        if (
+            single.change.before is not None
+            if label == _TIME
+            else label in single.places and single.places[label].lines_up
+        )
+    ]
+    return tuple(dict.fromkeys(plain)) or tuple(strata[label])
 
 
 def _strata(by_prompt: Mapping[str, PromptEvidence], label: str) -> Strata:
