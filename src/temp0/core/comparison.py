@@ -19,7 +19,7 @@ from scipy.stats import random_table
 
 from temp0.core.estimate import Table
 
-EXACT_LIMIT = 4_000
+EXACT_LIMIT = 1_000
 """Tables up to which a single stratum is enumerated rather than sampled."""
 DRAWS, FEWEST_DRAWS, DRAWS_IN_ALL = 4_999, 499, 500_000
 """The most draws of tables: fewer where there are many strata, each of which costs a table at every draw."""
@@ -164,7 +164,7 @@ def p_value(strata: Sequence[Stratum], *, seed: int, statistic: Statistic = acro
     """The chance of a statistic at least so large, pooled over strata, if labels made no difference.
 
     `None` without strata, and where `draws` is 0 and nothing could be enumerated. Labels are permuted within each
-    stratum. One stratum of two labels is enumerated up to 4,000 tables, each weighed by its (multivariate
+    stratum. One stratum of two labels is enumerated up to 1,000 tables, each weighed by its (multivariate
     hypergeometric) probability; else tables are drawn with their margins fixed (Patefield, 1981), at most 4,999 times
     (499 with a thousand strata) and until 30 were as large, and p = (1 + hits) / (1 + draws) (Phipson and Smyth,
     2010). Misleads where blocks are few: p cannot fall below one over the ways to label them.
@@ -186,10 +186,7 @@ def p_value(strata: Sequence[Stratum], *, seed: int, statistic: Statistic = acro
     hits = drawn = 0
     while drawn < most and hits < ENOUGH:
         size = min(BATCH, most - drawn)
-        tables_of = [
-            random_table(part.labels, part.kinds).rvs(size=size, random_state=random).astype(np.float64)
-            for part in strata
-        ]
+        tables_of = [_drawn(part, size, random) for part in strata]
         hits += int((_pooled(strata, tables_of, statistic) >= observed).sum())
         drawn += size
     return (1 + hits) / (1 + drawn)
@@ -210,6 +207,16 @@ def cautious_p(
     return None if by_attempt is None else max(by_block, by_attempt)
 
 
+def _drawn(part: Stratum, size: int, random: np.random.Generator) -> Tables:
+    """Random tables with the margins of a stratum."""
+    labels, margins = part.labels, part.kinds
+    if len(labels) == 2:
+        firsts = random.multivariate_hypergeometric(margins, int(labels[0]), size=size, method="marginals")
+        return np.stack([firsts, margins - firsts], axis=1).astype(np.float64)
+    tables: Tables = random_table(labels, margins).rvs(size=size, random_state=random).astype(np.float64)
+    return tables
+
+
 def _pooled(strata: Sequence[Stratum], tables_of: Iterable[Tables], statistic: Statistic) -> NDArray[np.float64]:
     total: NDArray[np.float64] = np.sum(
         [statistic(part, tables) for part, tables in zip(strata, tables_of, strict=True)], axis=0
@@ -222,6 +229,8 @@ def _enumerated(part: Stratum) -> tuple[Tables, NDArray[np.float64]] | None:
     if len(part.labels) != 2:
         return None
     wanted, left = int(part.labels[0]), part.blocks
+    if _tables(part.kinds.tolist(), wanted) > EXACT_LIMIT:
+        return None
     firsts = np.zeros((1, 0), dtype=np.int64)
     for total in part.kinds.tolist():
         left -= total
@@ -229,12 +238,18 @@ def _enumerated(part: Stratum) -> tuple[Tables, NDArray[np.float64]] | None:
         taken = np.column_stack([taken, np.tile(np.arange(total + 1), len(firsts))])
         held = taken.sum(axis=1)
         firsts = taken[(held <= wanted) & (held + left >= wanted)]
-        if len(firsts) > EXACT_LIMIT:
-            return None
     seconds = part.kinds - firsts
     logs = -(gammaln(firsts + 1) + gammaln(seconds + 1)).sum(axis=1)
     weights = np.exp(logs - logs.max())
     return np.stack([firsts, seconds], axis=1).astype(np.float64), weights / weights.sum()
+
+
+def _tables(kinds: Sequence[int], wanted: int) -> float:
+    """How many tables of two labels there are with these margins: the coefficient of a product of polynomials."""
+    ways = np.ones(1)
+    for total in kinds:
+        ways = np.convolve(ways, np.ones(total + 1))[: wanted + 1]
+    return float(ways[wanted])
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:

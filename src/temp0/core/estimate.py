@@ -6,6 +6,8 @@ A table of counts has one row for each block and one column for each distinct te
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
@@ -69,8 +71,7 @@ def _bootstrap(table: Table, seed: int) -> tuple[float, float]:
     (|W|^2 - sum of w^2 |row|^2) / 2, and those inside blocks sum to w.(|row|^2 - row total) / 2.
     """
     blocks = len(table)
-    drawn = np.random.default_rng(seed).multinomial(blocks, np.full(blocks, 1 / blocks), size=DRAWS)
-    weights, counts = drawn.astype(np.float64), table.astype(np.float64)  # whole numbers, so still exact
+    weights, counts = _weights(blocks, seed), table.astype(np.float64)  # whole numbers, so still exact
     sizes = counts.sum(axis=1)
     squares = (counts**2).sum(axis=1)
     equal = ((weights @ counts) ** 2).sum(axis=1) - weights**2 @ squares + weights @ (squares - sizes)
@@ -78,6 +79,13 @@ def _bootstrap(table: Table, seed: int) -> tuple[float, float]:
     shares = equal[pairs > 0] / pairs[pairs > 0]
     low, high = np.quantile(shares, [ALPHA / 2, 1 - ALPHA / 2])
     return float(low), float(high)
+
+
+@lru_cache(maxsize=64)  # conditions of one run have blocks of few different numbers
+def _weights(blocks: int, seed: int) -> NDArray[np.float64]:
+    """How often each block was drawn, for every draw of the bootstrap."""
+    drawn = np.random.default_rng(seed).multinomial(blocks, np.full(blocks, 1 / blocks), size=DRAWS)
+    return drawn.astype(np.float64)
 
 
 def _jackknife(table: Table) -> tuple[float, float]:

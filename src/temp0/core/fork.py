@@ -15,7 +15,7 @@ from itertools import pairwise
 from temp0.core.analysis import Branch, Finish, Fork, ForkTree, Margin
 from temp0.core.level import shared_length
 from temp0.core.margin import NOT_ASKED, margin
-from temp0.core.run import Completion, Token
+from temp0.core.run import Completion
 from temp0.core.spelling import Parting, Spelled, parting, spellings
 from temp0.core.text import sha256, utf8
 
@@ -25,17 +25,13 @@ LENGTH_FINISHES = frozenset({"length", "max_tokens"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """One distinct completion: its text and hash, who gave it, and its tokens where the server told them.
-
-    `tokens` are those of the first completion that has any, `more` those of each further one.
-    """
+    """One distinct completion: its text and hash, who gave it, and how it was spelled in tokens, where any told."""
 
     text: str
     sha256: str
     count: int
     finishes: tuple[Finish, ...]
-    tokens: tuple[Token, ...] | None = None
-    more: tuple[tuple[Token, ...], ...] = ()
+    spelled: tuple[Spelled, ...] = ()
 
     @property
     def is_cut(self) -> bool:
@@ -52,14 +48,12 @@ def leaves_of(completions: Iterable[Completion]) -> list[Leaf]:
 
 
 def _leaf(text: str, same: Sequence[Completion]) -> Leaf:
-    told = [one.tokens for one in same if one.tokens is not None]
     return Leaf(
         text=text,
         sha256=sha256(text),
         count=len(same),
         finishes=finishes(Counter(one.finish for one in same)),
-        tokens=told[0] if told else None,
-        more=tuple(told[1:]),
+        spelled=spellings(one.tokens for one in same if one.tokens is not None),
     )
 
 
@@ -73,17 +67,14 @@ class _Open:
 
 @dataclass(slots=True)
 class _Way:
-    """A finished way on from a fork: its leaves, their spellings, and how many characters they share."""
+    """A finished way on from a fork: its leaves and spellings, and how many completions ended for which reason."""
 
     leaves: list[Leaf]
     spelled: list[Spelled]
+    ended: Counter[str | None]
+    count: int
     depth: int
     fork: Fork | None
-
-    @property
-    def count(self) -> int:
-        """How many completions went this way."""
-        return sum(leaf.count for leaf in self.leaves)
 
 
 def fork_tree(leaves: Sequence[Leaf]) -> ForkTree | None:
@@ -111,15 +102,20 @@ def fork_tree(leaves: Sequence[Leaf]) -> ForkTree | None:
 
 
 def _leaf_way(leaf: Leaf) -> _Way:
-    told = () if leaf.tokens is None else (leaf.tokens, *leaf.more)
-    return _Way([leaf], list(spellings(told)), len(leaf.text), None)
+    ended = Counter({finish.reason: finish.count for finish in leaf.finishes})
+    return _Way([leaf], list(leaf.spelled), ended, leaf.count, len(leaf.text), None)
 
 
 def _closed(fork: _Open, last: _Way) -> _Way:
     ways = [*fork.ways, last]
-    leaves = [leaf for way in ways for leaf in way.leaves]
-    spelled = [one for way in ways for one in way.spelled]
-    return _Way(leaves, spelled, fork.depth, _fork(fork.depth, ways))
+    joined = _Way([], [], Counter(), 0, fork.depth, _fork(fork.depth, ways))
+    for way in ways:
+        joined.leaves += way.leaves
+        joined.spelled += way.spelled
+        joined.count += way.count
+        for reason, count in way.ended.items():
+            joined.ended[reason] += count
+    return joined
 
 
 def _fork(char: int, ways: Sequence[_Way]) -> Fork:
@@ -141,7 +137,7 @@ def _branch(char: int, way: _Way) -> Branch:
         text=way.leaves[0].text[char : way.depth],
         count=way.count,
         sha256=tuple(leaf.sha256 for leaf in way.leaves),
-        finishes=tally_finishes(way.leaves),
+        finishes=finishes(way.ended),
         fork=way.fork,
     )
 
@@ -151,14 +147,6 @@ def _margin(ways: Sequence[_Way], found: Parting | None) -> Margin:
         return Margin(value=None, kind="unknown", reason=NOT_ASKED)
     ended = [way for way, tokens in zip(ways, found.branches, strict=True) if not tokens]
     return margin(found.branches, is_cut=any(leaf.is_cut for way in ended for leaf in way.leaves))
-
-
-def tally_finishes(leaves: Sequence[Leaf]) -> tuple[Finish, ...]:
-    """The finish reasons of all completions below, the commonest first."""
-    counts: Counter[str | None] = Counter()
-    for leaf in leaves:
-        counts.update({finish.reason: finish.count for finish in leaf.finishes})
-    return finishes(counts)
 
 
 def finishes(counts: Counter[str | None]) -> tuple[Finish, ...]:

@@ -60,7 +60,11 @@ class Levels:
 
     @property
     def first_difference(self) -> Positions:
-        """The first position at each level where not all completions are equal; a prefix differs at its end."""
+        """The first position at each level where not all completions are equal; a prefix differs at its end.
+
+        >>> levels([Completion(text="one"), Completion(text="on")]).first_difference.text
+        2
+        """
         return Positions(
             text=_parting(self.texts),
             tokens=_parting(self.tokens),
@@ -94,20 +98,6 @@ def levels(completions: Iterable[Completion]) -> Levels:
         logprobs=frozenset(logprobs),
         top_logprobs=frozenset(tops),
     )
-
-
-def distinct(completions: Iterable[Completion]) -> Distinct:
-    """How many distinct completions there are at each level."""
-    return levels(completions).distinct
-
-
-def first_difference(completions: Iterable[Completion]) -> Positions:
-    """The first position at each level where not all completions are equal.
-
-    >>> first_difference([Completion(text="one"), Completion(text="on")]).text
-    2
-    """
-    return levels(completions).first_difference
 
 
 def shared_length(one: Sequence[object], other: Sequence[object]) -> int:

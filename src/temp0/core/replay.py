@@ -6,6 +6,7 @@ Latency alone is never evidence. A prompt's text is never changed to get past a 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from statistics import median
@@ -27,11 +28,12 @@ def replays(attempts: Sequence[Attempt], *, shared_ids: frozenset[str]) -> dict[
     A header says so; or id, time of creation and text are those of an earlier attempt that had ended before this one
     left. `shared_ids` came with more than one text or time of creation, so that they name no answer.
     """
-    found = {
-        attempt.order: f"the server says so: {said}"
-        for attempt in attempts
-        if isinstance(attempt.outcome, Completion) and (said := _told(attempt.outcome.headers))
-    }
+    found: dict[int, str] = {}
+    for attempt in attempts:
+        if isinstance(attempt.outcome, Completion):
+            for name, value in attempt.outcome.headers:
+                if _may_tell(name) and _is_hit(name, value):
+                    found[attempt.order] = f"the server says so: {name}: {value}"
     for same in _same_answers(attempts, shared_ids):
         again = [attempt for attempt in same if attempt.started_s >= min(one.ended_s for one in same)]
         for attempt in again:
@@ -41,10 +43,12 @@ def replays(attempts: Sequence[Attempt], *, shared_ids: frozenset[str]) -> dict[
 
 def _same_answers(attempts: Sequence[Attempt], shared_ids: frozenset[str]) -> list[list[Attempt]]:
     """Attempts of one id, time of creation and text, where there are several."""
+    ids = [attempt.outcome.id for attempt in attempts if isinstance(attempt.outcome, Completion)]
+    repeated = {name for name, count in Counter(ids).items() if name and count > 1} - shared_ids
     answers: dict[tuple[str, int, str], list[Attempt]] = {}
-    for attempt in attempts:
+    for attempt in attempts if repeated else ():
         answer = attempt.outcome
-        if isinstance(answer, Completion) and answer.id and answer.created is not None and answer.id not in shared_ids:
+        if isinstance(answer, Completion) and answer.id in repeated and answer.created is not None:
             answers.setdefault((answer.id, answer.created, answer.text), []).append(attempt)
     return [same for same in answers.values() if len(same) > 1]
 
@@ -59,10 +63,6 @@ def _seen_before(same: Sequence[Attempt], again: Sequence[Attempt]) -> str:
     return (
         f"id {name}, time of creation and text are those of an earlier answer ({new_ms:.0f} ms, then {again_ms:.0f} ms)"
     )
-
-
-def _told(headers: Sequence[tuple[str, str]]) -> str | None:
-    return next((f"{name}: {value}" for name, value in headers if _may_tell(name) and _is_hit(name, value)), None)
 
 
 @lru_cache(maxsize=1024)
