@@ -57,8 +57,10 @@ def test_conditions_that_two_factors_set_apart_are_not_compared() -> None:
     apart = plan(Condition(), Condition(company=8, cache="warm"))
     assert smallest_p(apart) is None
     bridged = plan(Condition(), Condition(company=8, cache="warm"), Condition(cache="warm"))
-    assert smallest_p(bridged) == pytest.approx(1 / 9)  # 8 blocks alone against 1 in company, both warm
-    assert smallest_p_of(bridged, bridged.conditions[0]) == pytest.approx(2 / 12870)
+    as_found, company, warm = bridged.conditions
+    assert smallest_p_of(bridged, company) == pytest.approx(1 / 9)  # 1 block against 8 alone, both warm
+    assert smallest_p_of(bridged, as_found) == smallest_p_of(bridged, warm) == pytest.approx(2 / 12870)
+    assert smallest_p(bridged) == pytest.approx(2 / 12870)
 
 
 def test_the_smallest_p_is_that_of_the_best_comparison_of_the_best_prompt() -> None:

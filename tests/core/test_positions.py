@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Sequence
 
 import pytest
 from building import ALONE, WITH_LOGPROBS, all_forks, first_fork, judged, leaves, spelled, token
 
-from temp0.core.analysis import Margin
+from temp0.core.analysis import Fork, Margin
+from temp0.core.fork import fork_tree, leaves_of
 from temp0.core.plan import Condition
 from temp0.core.run import Completion, Token
 
@@ -109,6 +111,87 @@ def test_without_tokens_the_token_is_not_measured() -> None:
     assert first_fork("a", "b").token is None
 
 
+def test_where_one_branch_has_no_tokens_the_token_is_not_measured() -> None:
+    assert first_fork(spelled(token("a")), "b").token is None
+
+
+def test_tokens_may_part_before_the_characters_do() -> None:
+    fork = first_fork(spelled(token("x"), token("ab"), token("c")), spelled(token("x"), token("abd")))
+    assert (fork.char, fork.token) == (3, 1)
+
+
+def test_a_branch_that_ends_inside_the_other_s_token_has_a_token_there() -> None:
+    fork = first_fork(
+        spelled(token("x"), token("ab", -0.5, abc=-0.625)), spelled(token("x"), token("abc", -0.5, ab=-0.75))
+    )
+    assert (fork.char, fork.kind, fork.token) == (3, "ended", 1)
+    assert (fork.margin.kind, fork.margin.value) == ("near", 0.125)
+
+
+def test_a_fork_of_three_is_at_the_first_token_that_not_all_share() -> None:
+    fork = first_fork(
+        spelled(token("x"), token("y"), token("a")),
+        spelled(token("x"), token("y"), token("b")),
+        spelled(token("x"), token("yc")),
+    )
+    assert (fork.char, fork.token) == (2, 1)
+
+
+def test_another_completion_of_a_text_may_have_the_tokens() -> None:
+    one, other = forking(0.125)
+    fork = whole_fork([Completion(text=one.text), one, Completion(text=other.text), other])
+    assert (fork.token, fork.margin.kind) == (1, "near")
+
+
+def test_another_text_of_a_branch_may_have_the_tokens() -> None:
+    one, other = forking(0.125)
+    fork = first_fork(one, Completion(text=other.text + "!"), other)
+    assert (fork.token, fork.margin.kind) == (1, "near")
+
+
+def test_the_commonest_spelling_of_a_branch_leads_and_the_others_follow_it_as_far_as_they_can() -> None:
+    usual = spelled(token("ab", -0.5), token("c", -0.5, d=-0.75))
+    odd = spelled(token("abc", -0.5, ab=-0.5))
+    other = spelled(token("ab", -0.5), token("d", -0.5, c=-0.625))
+    fork = whole_fork([odd, usual, usual, other])
+    assert (fork.char, fork.token, fork.margin.value) == (2, 1, 0.125)
+    assert [one.margin for one in fork.margin.distributions] == [0.25, 0.125]
+
+
+def test_a_branch_follows_the_lead_by_the_spelling_of_its_own_that_goes_furthest() -> None:
+    lead = spelled(token("ab", -0.5), token("c", -0.5, d=-0.75))
+    far = spelled(token("ab", -0.5), token("d", -0.5, c=-0.625))
+    early = Completion(text="abd", tokens=(token("a", -0.5), token("b", -0.5, bd=-0.5), token("d", -0.5)))
+    fork = whole_fork([lead, lead, lead, early, far])
+    assert [branch.text for branch in fork.branches] == ["c", "d"]
+    assert fork.token == 1
+    assert [one.chosen for one in fork.margin.distributions] == ["c", "d"]
+    assert fork.margin.value == 0.125
+
+
+def test_the_completion_of_median_margin_speaks_for_its_branch_whatever_the_order() -> None:
+    first = [forking(difference)[0] for difference in (0.25, 0.0, 0.375)]
+    other = forking(0.5)[1]
+    found = {whole_fork(list(order)).margin for order in itertools.permutations([*first, other])}
+    assert [one.value for one in found] == [0.25]
+
+
+def test_an_ending_that_the_token_limit_made_is_no_choice() -> None:
+    start, more = token("x", -0.25, y=-3.0), token("A", -0.5, B=-0.625)
+    by_itself = whole_fork([spelled(start), spelled(start, more)])
+    cut = whole_fork([spelled(start, finish="length"), spelled(start, more, finish="length")])
+    assert (by_itself.kind, by_itself.margin.kind) == ("ended", "near")
+    assert (cut.kind, cut.margin.kind) == ("ended", "unknown")
+
+
+def test_distributions_stand_in_the_order_of_the_branches() -> None:
+    one, other = forking(0.125, back=0.25)
+    fork = whole_fork([one, other, other])
+    assert [branch.text for branch in fork.branches] == ["B", "A"]
+    assert [found.chosen for found in fork.margin.distributions] == ["B", "A"]
+    assert fork.margin.shift == pytest.approx(0.25)
+
+
 def test_a_thousand_nested_prefixes_make_a_tree() -> None:
     texts = ["a" * length for length in range(1200)]
     prompt = judged({Condition(company=1200): texts})
@@ -132,6 +215,14 @@ def test_nothing_is_folded(texts: Sequence[str]) -> None:
     assert prompt.distinct.text == len(texts)
     expected = {hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(): text for text in texts}
     assert {found.sha256: found.text for found in prompt.texts} == expected
+
+
+def whole_fork(completions: Sequence[Completion]) -> Fork:
+    """The first fork of completions, without a run around them."""
+    tree = fork_tree(leaves_of(completions))
+    assert tree is not None
+    assert tree.fork is not None
+    return tree.fork
 
 
 def margin(one: Completion, other: Completion) -> Margin:

@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from building import ALONE, IN_COMPANY, REFUSED, all_forks, built_run, judged, leaves, under, with_fillers
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temp0.core.analysis import Verdict
+from temp0.core.fork import fork_tree, leaves_of
 from temp0.core.judgement import analysis
 from temp0.core.run import Completion, Failure, Run, Token
 from temp0.core.text import utf8
@@ -128,6 +130,41 @@ def test_tokens_agree_with_characters_where_every_character_is_a_token(texts: li
     ]
     for _, fork in all_forks(judged({ALONE: spelled})):
         assert fork.token == fork.char
+
+
+@st.composite
+def cut_into_tokens(draw: st.DrawFn) -> Completion:
+    text = draw(any_text)
+    data = utf8(text)
+    cuts = sorted(draw(st.sets(st.integers(0, len(data)), max_size=6)) | {0, len(data)})
+    return Completion(
+        text=text, finish="stop", tokens=tuple(Token(bytes=data[start:end]) for start, end in pairwise(cuts))
+    )
+
+
+@given(one=cut_into_tokens(), other=cut_into_tokens())
+@few
+def test_however_two_texts_were_cut_their_fork_has_the_first_token_they_do_not_share(
+    one: Completion, other: Completion
+) -> None:
+    tree = fork_tree(leaves_of([one, other]))
+    assert tree is not None
+    if tree.fork is not None:
+        assert one.tokens is not None
+        assert other.tokens is not None
+        unlike = (place for place, pair in enumerate(zip(one.tokens, other.tokens, strict=False)) if pair[0] != pair[1])
+        assert tree.fork.token == next(unlike, min(len(one.tokens), len(other.tokens)))
+
+
+@given(texts=texts)
+@few
+def test_tokens_beside_the_texts_change_no_fork_between_characters(texts: list[str]) -> None:
+    bare = [Completion(text=text, finish="stop") for text in texts]
+    told = [replace(one, tokens=tuple(Token(bytes=utf8(each)) for each in one.text)) for one in bare]
+    trees = [fork_tree(leaves_of(completions)) for completions in (bare, told)]
+    places = [[(fork.char, fork.byte, fork.kind) for fork in tree.forks()] for tree in trees if tree is not None]
+    assert len(places) == 2
+    assert places[0] == places[1]
 
 
 @given(run=runs())

@@ -5,9 +5,7 @@ from __future__ import annotations
 from temp0.core.analysis import DistinctText
 from temp0.core.cause.evidence import Evidence
 from temp0.core.cause.finding import NOTHING, Finding, Outcome
-
-LENGTH_FINISHES = frozenset({"length", "max_tokens"})
-"""How the dialects say that an answer was cut by the token limit."""
+from temp0.core.fork import LENGTH_FINISHES
 
 
 def short_window(evidence: Evidence) -> Outcome:
