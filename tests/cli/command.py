@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 Reply = tuple[int, Mapping[str, str], bytes]
+_NUMBERS = count()
 
 
 def temp0(
@@ -38,9 +40,10 @@ def document(call: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 def chat(text: str | None, *, finish: str = "stop", **more: Any) -> Reply:
-    """An OpenAI-style answer."""
+    """An OpenAI-style answer with an id of its own: one that comes again would be a replay."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}
-    return reply({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], **more})
+    told = {"id": f"chat-{next(_NUMBERS)}", "object": "chat.completion", "created": 1, "model": "m"}
+    return reply({**told, "choices": [choice], **more})
 
 
 def reply(body: object, status: int = 200, **headers: str) -> Reply:
@@ -60,11 +63,12 @@ class Seen:
 
 @dataclass
 class Server:
-    """A scripted server: `answer` gives the reply to each POST; GET /v1/models lists `models`."""
+    """A scripted server: `answer` gives the reply to each POST; GET /v1/models lists `models`, owned by `owner`."""
 
     answer: Callable[[Seen], Reply]
     delay_s: float = 0.0
     models: tuple[str, ...] = ("m",)
+    owner: str = "somebody"
     closes_silently: bool = False
     url: str = ""
     seen: list[Seen] = field(default_factory=list)
@@ -83,11 +87,12 @@ def serving(answer: Callable[[Seen], Reply], **options: Any) -> Iterator[Server]
 
         def do_GET(self) -> None:
             found = self.path.endswith("/models")
-            body = {"data": [{"id": model} for model in server.models]} if found else {"error": {"message": "no"}}
+            listed = [{"id": model, "owned_by": server.owner} for model in server.models]
+            body = {"data": listed} if found else {"error": {"message": "no"}}
             self._send(reply(body, 200 if found else 404))
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"] or 0)) or b"{}")
             with server.lock:
                 server.in_flight += 1
                 server.peak = max(server.peak, server.in_flight)

@@ -184,7 +184,16 @@ def test_anthropic_messages_are_spoken(tmp_path: Path) -> None:
         (["fake:", "--prompt", "x", "--prompts", "y"], "not both"),
         (["fake:", "--resume", "last"], "leave out the URL"),
         (["fake:", "--resume", "last", "-n", "3"], "leave out n"),
+        (["fake:", "--resume", "last", "--ask", "cache"], "leave out ask"),
+        (["fake:", "--resume", "last", "--cache", "cold", "--exclusive"], "leave out cache, exclusive"),
+        (["fake:", "--resume", "last", "--stream", "on"], "leave out stream"),
+        (["fake:", "--ask", "nothing"], "'nothing' is not one of"),
+        (["fake:can_cold=0", "--cache", "cold"], "temp0 knows no way to make this server's prefix cache cold"),
         (["fake:", "--prompt", "x", "--max-requests", "3"], "--max-requests"),
+        (
+            ["fake:", "--prompt", "x", "-n", "3", "--cache", "warm", "--company", "1", "--max-requests", "5"],
+            "3 judged requests and 3 primers, and --max-requests allows 5",
+        ),
         (["https://user:password@example.com/v1", "--model", "m"], "environment variable"),
         (["http://127.0.0.1:9/v1", "--api", "ollama", "--model", "m"], "not spoken yet"),
         (["http://127.0.0.1:9/v1", "--key-env", "NOT_SET_ANYWHERE", "--model", "m"], "NOT_SET_ANYWHERE"),
@@ -227,6 +236,108 @@ def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:
     assert call.returncode == 0
     assert "12 judged requests" in call.stdout
     assert server.seen == []
+
+
+@pytest.mark.parametrize("ask", ["repeatable", "company", "cache", "everything"])
+def test_a_dry_run_of_a_preset_says_what_it_costs_and_can_find(ask: str) -> None:
+    said = temp0("probe", "fake:", "--ask", ask, "--dry-run").stdout
+    found = document(temp0("probe", "fake:", "--ask", ask, "--dry-run", "--json"))
+    assert f"{found['judged']} judged requests" in said
+    assert "needs: 29, 598 or 2,995 blocks" in said
+    assert [one["blocks"] for one in found["needed"]] == [29, 598, 2995]
+    assert all(0 < seen["chance"] < 1 for one in found["conditions"] for seen in one["seen"])
+    assert ("where temp0 knows none" in said) == (ask in {"cache", "everything"})
+
+
+CACHED = ("--prompt", "Say hi.", "-n", "4", "--company", "1", "--cache", "both")
+
+
+def test_cold_and_warm_are_asked_by_the_servers_own_means(tmp_path: Path) -> None:
+    def by_cache(seen: Seen) -> Reply:
+        return chat("Read anew." if seen.body.get("cache_prompt") is False else "Read before.")
+
+    with serving(by_cache, owner="llamacpp") as server:
+        call = temp0("probe", server.url, *CACHED, "--json", *in_store(tmp_path))
+    found = document(call)
+    assert found["run"]["cold_by"] == "cache_prompt: false"
+    assert "cold: by cache_prompt: false; the server is llama.cpp" in call.stderr
+    assert [one["completions"] for one in found["prompts"][0]["conditions"]] == [4, 4]
+    assert found["verdict"] == "diverged"
+    assert [seen.body["max_tokens"] for seen in server.seen].count(1) == 4
+    assert sum(seen.body.get("cache_prompt") is False for seen in server.seen) == 4
+
+
+def test_a_server_with_a_reset_is_reset_before_each_cold_block(tmp_path: Path) -> None:
+    def forget_or_answer(seen: Seen) -> Reply:
+        return reply({"success": True}) if "reset" in seen.path else chat("Hi.")
+
+    with serving(forget_or_answer, owner="vllm") as server:
+        found = document(temp0("probe", server.url, *CACHED, "--json", *in_store(tmp_path)))
+    assert found["run"]["cold_by"] == "POST /reset_prefix_cache"
+    paths = [seen.path for seen in server.seen]
+    assert sum("reset_prefix_cache" in path for path in paths) == 1 + 4  # the first asks whether there is one
+    assert len(paths) == 5 + 4 + 4 + 4
+    assert not any("cache_prompt" in seen.body for seen in server.seen)
+
+
+def test_a_server_that_stops_forgetting_stops_the_run_and_the_rest_can_be_asked_later(tmp_path: Path) -> None:
+    forgets = iter([True, True, False])
+
+    def forget_or_refuse(seen: Seen) -> Reply:
+        if "flush" not in seen.path:
+            return chat("Hi.")
+        return reply({}, 200 if next(forgets, True) else 500)
+
+    with serving(forget_or_refuse, owner="sglang") as server:
+        call = temp0("probe", server.url, *CACHED, "--json", *in_store(tmp_path))
+        stopped = document(call)
+        assert "stopped early: not-cold: SGLang would not empty its prefix cache" in call.stderr
+        assert not stopped["run"]["finished"]
+        assert stopped["prompts"][0]["conditions"][0]["attempts"] == 1
+        found = document(temp0("probe", "--resume", "last", "--json", *in_store(tmp_path)))
+    assert [one["completions"] for one in found["prompts"][0]["conditions"]] == [4, 4]
+    assert found["run"]["cold_by"] == stopped["run"]["cold_by"] == "POST /flush_cache"
+
+
+def test_where_cold_cannot_be_had_no_question_is_sent(tmp_path: Path) -> None:
+    with serving(lambda seen: reply({}, 404)) as server:
+        call = temp0("probe", server.url, *CACHED, "--json", *in_store(tmp_path))
+    assert document(call)["exit_code"] == 2
+    assert "temp0 knows no way to make this server's prefix cache cold" in document(call)["message"]
+    assert not any("chat" in seen.path for seen in server.seen)
+
+
+def test_a_preset_leaves_cold_out_and_says_so(tmp_path: Path) -> None:
+    call = temp0(
+        "probe", "fake:can_cold=0", "--ask", "cache", "--prompt", "x", "-n", "2", "--json", *in_store(tmp_path)
+    )
+    assert "note: temp0 knows no way to make this server's prefix cache cold" in call.stderr
+    assert "asked as found instead" in call.stderr
+    names = [one["name"] for one in document(call)["prompts"][0]["conditions"]]
+    assert names == ["alone", "alone, logprobs", "alone, cache warm", "alone, logprobs, cache warm"]
+
+
+def test_an_interrupted_run_of_cold_and_warm_loses_and_hides_nothing(tmp_path: Path) -> None:
+    with serving(steady, delay_s=0.03, owner="llamacpp") as server:
+        arguments = ("probe", server.url, "--prompt", "x", "-n", "15", "--company", "1,2", "--cache", "both", "--json")
+        probing = subprocess.Popen(
+            command(*arguments, *in_store(tmp_path)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        wait_for(lambda: len(server.seen) >= 20)
+        probing.send_signal(signal.SIGINT)
+        output, _ = probing.communicate(timeout=60)
+        asked = len(server.seen)
+        assert json.loads(output)["run"]["requests"] == asked
+        found = document(temp0("probe", "--resume", "last", "--json", *in_store(tmp_path)))
+    assert [one["completions"] for one in found["prompts"][0]["conditions"]] == [15] * 4
+    assert found["run"]["requests"] == len(server.seen)
+    assert found["run"]["cold_by"] == "cache_prompt: false"
+
+
+def test_exclusive_is_kept_as_the_users_word(tmp_path: Path) -> None:
+    for flags in ((), ("--exclusive",)):
+        found = document(temp0("probe", "fake:", *QUICK, *flags, "--json", *in_store(tmp_path)))
+        assert found["run"]["exclusive"] is bool(flags)
 
 
 def test_prompts_come_from_standard_input(tmp_path: Path) -> None:

@@ -2,15 +2,15 @@
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import pytest
 
-from temp0.core.plan import Condition, Message, Plan, Prompt
+from temp0.core.plan import Cache, Condition, Message, Plan, Prompt
 from temp0.core.run import Address, Attempt, Completion, Failure, Question, Sample
-from temp0.probe.asking import Asking, Past
-from temp0.probe.endpoint import Answer
+from temp0.probe.asking import NOT_WARM, PRIMING_ROUNDS, Asking, Past
+from temp0.probe.endpoint import Answer, ColdMeans
 from temp0.probe.filler import SAME_MAX_TOKENS, Fillers
 
 ADDRESS = Address(url="scripted:", api="scripted", model="m")
@@ -28,6 +28,8 @@ class Scripted:
     asked: list[Question] = field(default_factory=list)
     seen: list[tuple[str, int]] = field(default_factory=list)
     address: Address = ADDRESS
+    refusals: list[Failure | None] = field(default_factory=list)
+    resets: list[tuple[int, int]] = field(default_factory=list)
 
     can_logprobs: bool = True
 
@@ -47,6 +49,13 @@ class Scripted:
 
     async def running(self) -> float | None:
         return float(self.in_flight) if self.tells else None
+
+    async def cold_means(self) -> ColdMeans:
+        return ColdMeans(server="scripted", by="POST /forget", is_reset=True)
+
+    async def make_cold(self) -> Failure | None:
+        self.resets.append((len(self.asked), self.in_flight))
+        return self.refusals.pop(0) if self.refusals else None
 
     async def close(self) -> None:
         """Nothing to give back."""
@@ -273,3 +282,139 @@ def test_an_error_of_the_recorder_ends_the_sitting_at_once() -> None:
     with pytest.raises(OSError, match="disk full"):
         asyncio.run(asking.ask(plan.blocks()))
     assert len(endpoint.asked) <= 6
+
+
+def cached(state: Cache, *, n: int = 3, company: int = 1, filler: str = "same") -> Plan:
+    condition = Condition(company=company, filler=filler, cache=state)  # type: ignore[arg-type]
+    return Plan(prompts=(prompt("a", n=n),), conditions=(condition,))
+
+
+def in_order(attempts: list[Attempt]) -> list[Attempt]:
+    return sorted(attempts, key=lambda one: one.order)
+
+
+@pytest.mark.parametrize("company", [1, 3])
+def test_the_cache_is_emptied_before_each_cold_block_with_nothing_in_flight(company: int) -> None:
+    endpoint = Scripted()
+    _, attempts, _ = sitting(cached("cold", n=3 * company, company=company), endpoint, resets=True)
+    assert len(endpoint.resets) == len({one.block for one in attempts}) == 3
+    assert [in_flight for _, in_flight in endpoint.resets] == [0, 0, 0]
+    begun = [next(one.order for one in in_order(attempts) if one.block == block) for block in range(3)]
+    assert [asked for asked, _ in endpoint.resets] == sorted(begun)
+
+
+def test_cold_blocks_that_are_emptied_for_do_not_share_a_pool() -> None:
+    _, attempts, _ = sitting(cached("cold", n=12, company=3), Scripted(), resets=True)
+    spans = [[one for one in attempts if one.block == block] for block in range(4)]
+    for before, after in pairwise(sorted(spans, key=lambda span: min(one.order for one in span))):
+        assert max(one.ended_s for one in before) < min(one.started_s for one in after)
+
+
+def test_cold_questions_need_no_emptying_and_say_it_themselves_fillers_included() -> None:
+    endpoint = Scripted()
+    sitting(cached("cold", n=2, company=4), endpoint)
+    assert endpoint.resets == []
+    assert len(endpoint.asked) > 2
+    assert {question.cache for question in endpoint.asked} == {"cold"}
+
+
+def test_a_server_that_will_not_forget_stops_the_sitting_before_anything_passes_for_cold() -> None:
+    refusal = Failure(reason="not-cold", message="requests are running")
+    endpoint = Scripted(refusals=[None, refusal])
+    asking, attempts, _ = sitting(cached("cold", n=5), endpoint, resets=True)
+    assert asking.stopped == refusal
+    assert len(attempts) == 1
+
+
+@pytest.mark.parametrize("filler", ["same", "mixed"])
+@pytest.mark.parametrize("company", [1, 4])
+def test_a_warm_block_begins_when_as_many_primers_as_its_company_are_answered(company: int, filler: str) -> None:
+    plan = cached("warm", n=2 * company, company=company, filler=filler if company > 1 else "same")
+    _, attempts, _ = sitting(plan, Scripted())
+    for block in {one.block for one in attempts}:
+        ours = in_order([one for one in attempts if one.block == block])
+        primers, rest = ours[:company], ours[company:]
+        assert {(one.role, one.prompt) for one in primers} == {("filler", "a")}
+        assert [one.in_flight for one in primers] == list(range(1, company + 1))
+        assert max(one.ended_s for one in primers) < min(one.started_s for one in rest)
+        assert rest[0].role == "judged"
+        assert rest[0].in_flight == 1
+        assert rest[0].predecessor == primers[-1].order
+
+
+def test_a_primer_asks_the_judged_question_for_one_token() -> None:
+    endpoint = Scripted()
+    sitting(cached("warm", n=1), endpoint)
+    primer, judged = endpoint.asked
+    assert primer == replace(judged, max_tokens=1)
+    assert judged.cache == "warm"
+
+
+def test_as_found_sends_nothing_extra() -> None:
+    endpoint = Scripted()
+    _, attempts, _ = sitting(cached("as-found", n=5), endpoint, resets=True)
+    assert [one.role for one in attempts] == ["judged"] * 5
+    assert endpoint.resets == []
+    assert {question.cache for question in endpoint.asked} == {"as-found"}
+
+
+def test_the_limit_of_requests_counts_primers() -> None:
+    endpoint = Scripted()
+    asking, _, _ = sitting(cached("warm", n=30), endpoint, max_requests=7)
+    assert len(endpoint.asked) == 7
+    assert asking.stopped is not None
+    assert asking.stopped.reason == "max-requests"
+
+
+def test_primers_that_fail_are_sent_again_each_with_its_own_record() -> None:
+    slow = Failure(reason="http-429", message="slow down", status=429)
+    outcomes: list[Completion | Failure] = [Completion(text="x"), slow, slow, slow, Completion(text="x")]
+    asking, attempts, _ = sitting(cached("warm", n=3, company=3), Scripted(outcomes=outcomes))
+    assert asking.stopped is None
+    primers = [one for one in in_order(attempts)[:6] if one.role == "filler"]
+    assert [isinstance(one.outcome, Completion) for one in primers] == [True, False, False, False, True, True]
+    assert [one.role for one in in_order(attempts)[6:9]] == ["judged"] * 3
+
+
+def test_where_no_primer_is_answered_nothing_passes_for_warm() -> None:
+    outcomes: list[Completion | Failure] = [Failure(reason="http-500", message="oops", status=500)] * 99
+    asking, attempts, _ = sitting(cached("warm", n=5, company=2), Scripted(outcomes=outcomes))
+    assert [one.role for one in attempts] == ["filler"] * 2 * PRIMING_ROUNDS
+    assert asking.stopped is not None
+    assert asking.stopped.reason == NOT_WARM
+    assert "oops" in asking.stopped.message
+
+
+def test_a_refusal_of_the_first_primer_ends_the_sitting() -> None:
+    refusal = Failure(reason="http-401", message="no", status=401)
+    asking, attempts, _ = sitting(cached("warm", n=5), Scripted(outcomes=[refusal]))
+    assert asking.stopped == refusal
+    assert len(attempts) == 1
+
+
+def test_primers_in_flight_are_recorded_when_the_sitting_is_cancelled() -> None:
+    plan = cached("warm", n=3, company=3)
+    attempts: list[Attempt] = []
+    asking = Asking(
+        endpoint=Scripted(turns=10**9), fillers=Fillers(plan.prompts, 0), clock=lambda: 0.0,
+        on_attempt=attempts.append, on_sample=lambda _sample: None,
+    )  # fmt: skip
+
+    async def interrupt() -> None:
+        task = asyncio.create_task(asking.ask(plan.blocks()))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(interrupt())
+    reasons = [one.outcome.reason for one in attempts if isinstance(one.outcome, Failure)]
+    assert reasons == ["interrupted"] * 3
+    assert {one.role for one in attempts} == {"filler"}
+
+
+def test_no_sample_is_taken_while_only_primers_run() -> None:
+    _, attempts, samples = sitting(cached("warm", n=6, company=6), Scripted())
+    judged_from = min(one.started_s for one in attempts if one.role == "judged")
+    assert samples
+    assert all(sample.at_s > judged_from for sample in samples)

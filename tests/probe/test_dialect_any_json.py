@@ -1,4 +1,4 @@
-"""Whatever JSON stands in whatever field, a dialect's reader answers with a value."""
+"""Whatever JSON stands in whatever field, a dialect's reader answers with a value, whole or streamed."""
 
 import json
 from typing import Any
@@ -12,10 +12,15 @@ from temp0.core.run import Completion, Failure
 from temp0.core.text import utf8
 from temp0.probe.dialect import DIALECTS
 from temp0.probe.dialect.reason import REASONS
+from temp0.probe.event_stream import Event, EventReader
 
 SAMPLES = {
     "openai-chat": json.loads((BODIES / "llama_chat_logprobs.json").read_bytes()),
     "anthropic": json.loads((BODIES / "llama_messages.json").read_bytes()),
+}
+STREAMS = {
+    "openai-chat": EventReader().feed((BODIES / "llama_chat_stream_logprobs_usage.sse").read_bytes()),
+    "anthropic": EventReader().feed((BODIES / "llama_messages_stream.sse").read_bytes()),
 }
 TEXTS = st.text(alphabet=st.characters(exclude_categories=()), max_size=5)
 NAMES = st.sampled_from(
@@ -32,6 +37,10 @@ NAMES = st.sampled_from(
         "bytes",
         "logprob",
         "reasoning",
+        "delta",
+        "index",
+        "finish_reason",
+        "content_block",
     ]
 )
 JSON = st.recursive(
@@ -58,8 +67,8 @@ def with_value(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 def is_sound(outcome: Completion | Failure) -> bool:
     if isinstance(outcome, Failure):
         return outcome.reason in REASONS and bool(outcome.message)
-    spelled = None if outcome.tokens is None else b"".join(token.bytes for token in outcome.tokens)
-    return isinstance(outcome.text, str) and spelled in {None, utf8(outcome.text)}
+    spelled = utf8(outcome.text) if outcome.tokens is None else b"".join(token.bytes for token in outcome.tokens)
+    return isinstance(outcome.text, str) and spelled.startswith(utf8(outcome.text))
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -76,3 +85,23 @@ def test_any_value_in_any_field_is_a_completion_or_a_failure(name: str, data: st
 @given(payload=JSON)
 def test_any_json_at_all_is_a_completion_or_a_failure(name: str, payload: object):
     assert is_sound(DIALECTS[name].completion(payload, ()))
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_any_value_in_any_field_of_a_stream_is_a_completion_or_a_failure(name: str, data: st.DataObject):
+    events = [event for event in STREAMS[name] if event.data != b"[DONE]"]
+    place = data.draw(st.integers(0, len(events) - 1))
+    chunk = json.loads(events[place].data)
+    odd = with_value(chunk, data.draw(st.sampled_from(places(chunk))), data.draw(JSON))
+    events[place] = Event(data=json.dumps(odd).encode(), name=events[place].name)
+    assert is_sound(DIALECTS[name].streamed(events))
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@settings(max_examples=100, deadline=None)
+@given(chunks=st.lists(JSON | st.binary(max_size=5), max_size=3), event=st.sampled_from(["", "error", "message_start"]))
+def test_any_events_at_all_are_a_completion_or_a_failure(name: str, chunks: list[object], event: str):
+    written = [chunk if isinstance(chunk, bytes) else json.dumps(chunk).encode() for chunk in chunks]
+    assert is_sound(DIALECTS[name].streamed([Event(data=each, name=event) for each in written]))

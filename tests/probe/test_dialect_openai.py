@@ -192,34 +192,3 @@ def test_odd_descriptions_do_not_void_the_text(odd: object):
     payload = answer({"content": "hi"}) | {"created": odd, "usage": odd, "id": odd and 7, "system_fingerprint": 3}
     read = completion(payload)
     assert (read.text, read.created, read.usage, read.id) == ("hi", None, Usage(), None)
-
-
-def logprobs(*entries: dict[str, object]) -> dict[str, object]:
-    return {"content": list(entries)}
-
-
-def test_tokens_that_do_not_spell_the_text_are_not_kept():
-    told = logprobs({"token": "hi", "bytes": [104, 105], "logprob": -1.0})
-    assert completion(answer({"content": "hi!"}, logprobs=told)).tokens is None
-    assert completion(answer({"content": "hi"}, logprobs=told)).tokens is not None
-
-
-def test_a_character_split_over_tokens_is_joined_by_bytes():
-    told = logprobs({"token": "\\xc3", "bytes": [195], "logprob": -1}, {"token": "\\xa9", "bytes": [169], "logprob": 0})
-    read = completion(answer({"content": "é"}, logprobs=told))
-    assert read.tokens is not None
-    assert [token.bytes for token in read.tokens] == [b"\xc3", b"\xa9"]
-
-
-def test_a_token_without_bytes_is_known_by_its_string():
-    read = completion(answer({"content": "é"}, logprobs=logprobs({"token": "é", "bytes": None, "logprob": -1})))
-    assert read.tokens is not None
-    assert read.tokens[0].bytes == "é".encode()
-
-
-@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, -(10**400), 0.5, None, "-1", True])
-def test_a_value_that_is_no_logprob_is_unknown(odd: object):
-    entry = {"token": "hi", "logprob": odd, "top_logprobs": [{"token": "ho", "logprob": odd}]}
-    read = completion(answer({"content": "hi"}, logprobs=logprobs(entry)))
-    assert read.tokens is not None
-    assert (read.tokens[0].logprob, read.tokens[0].top) == (None, ())

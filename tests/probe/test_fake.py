@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from scripted_server import question
@@ -10,6 +11,7 @@ from scripted_server import question
 from temp0.core.run import Completion, Failure, Question
 from temp0.errors import EndpointError
 from temp0.probe import fake
+from temp0.probe.endpoint import ColdMeans, NoColdMeans
 from temp0.probe.fake import FakeEndpoint
 from temp0.probe.fake_setting import FakeSettings
 
@@ -88,6 +90,50 @@ def test_company_text_gives_one_text_alone_and_another_single_text_in_company():
 
 def test_a_serial_endpoint_has_no_company():
     assert len(set(texts("fake:serial=1,company_text=1", n=40, together=8))) == 1
+
+
+def test_cold_text_is_another_text_until_the_prompt_is_cached():
+    first, *later = texts("fake:cold_text=1", n=5)
+    assert set(later) == set(texts("fake:", n=1))
+    assert first not in {*later, *texts("fake:rate=1", n=200)}
+
+
+def test_a_cold_question_neither_uses_nor_feeds_the_cache():
+    async def go() -> list[str]:
+        endpoint = FakeEndpoint("fake:cold_text=1")
+        outcomes = [
+            (await endpoint.complete(replace(LONG, cache=state))).outcome for state in ("cold", "warm", "cold", "warm")
+        ]
+        return [outcome.text for outcome in outcomes if isinstance(outcome, Completion)]
+
+    cold, first, again, warm = asyncio.run(go())
+    assert cold == first == again != warm
+
+
+def test_it_tells_how_much_of_the_prompt_was_cached_unless_told_not_to():
+    def told(url: str) -> list[int | None]:
+        return [one.usage.cached for one in outcomes(url, n=2) if isinstance(one, Completion)]
+
+    prompt = one("fake:").usage.prompt
+    assert told("fake:") == [0, prompt]
+    assert told("fake:tells=0") == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("setting", "asked"),
+    [("observer_text", replace(LONG, logprobs=True)), ("stream_text", replace(LONG, stream=True))],
+)
+def test_how_it_is_asked_can_change_the_text(setting: str, asked: Question):
+    assert one("fake:", asked).text == one("fake:").text == one(f"fake:{setting}=1").text
+    assert one(f"fake:{setting}=1", asked).text != one("fake:").text
+
+
+def test_a_fake_can_be_one_that_never_forgets():
+    async def means(url: str) -> ColdMeans | NoColdMeans:
+        return await FakeEndpoint(url).cold_means()
+
+    assert isinstance(asyncio.run(means("fake:")), ColdMeans)
+    assert asyncio.run(means("fake:can_cold=0")) == NoColdMeans(why="this simulated endpoint has can_cold=0")
 
 
 @pytest.mark.parametrize("fork", [0, 1, 5, 11])

@@ -92,6 +92,21 @@ def test_an_event_counts_from_the_piece_that_completed_it() -> None:
     assert found.first_s == 0.6
 
 
+def test_an_answer_that_ends_with_done_alone_is_timed_by_it() -> None:
+    found = answer((0.1, event("Hi")), (0.4, data(b"[DONE]")), (0.9, usage(2)))
+    assert (found.text, found.first_s, found.last_s) == ("Hi", 0.1, 0.4)
+
+
+def test_the_event_that_says_why_it_ended_is_the_last_token_and_nothing_after_it_is() -> None:
+    found = answer((0.1, event("Hi")), (0.4, event(finish="stop")), (0.9, event("", finish="stop")))
+    assert found.last_s == 0.4
+
+
+def test_an_event_is_complete_with_its_blank_line() -> None:
+    found = answer((0.1, event("Hi")[:-1]), (0.6, b"\n"), (0.9, event(finish="stop").replace(b"\n", b"\r")))
+    assert (found.first_s, found.last_s) == (0.6, 0.9)
+
+
 def test_comments_and_other_fields_of_a_stream_are_passed_over() -> None:
     found = answer((0.1, b": keep-alive\n\nevent: x\nid: 3\n"), (0.2, event("a") + event(finish="stop")))
     assert found.text == "a"

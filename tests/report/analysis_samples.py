@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from temp0.core.analysis import Analysis, Cause, Fork, ForkTree, Margin
+from temp0.core.analysis import Analysis, Cause, Fork, ForkTree, Margin, Untested
 from temp0.core.judgement import analysis
 from temp0.core.plan import Condition, Message, Plan, Prompt
 from temp0.core.run import Address, Attempt, Completion, Failure, Run, Sample, Token
@@ -24,6 +24,26 @@ HOSTILE = (
     "東京は夜の七時 👩‍👩‍👧‍👦 🏴󠁧󠁢󠁥󠁮󠁧󠁿 مرحبا بالعالم שלום",
 )
 
+COMPANY_FOUND = Cause(
+    cause="company",
+    certainty="found",
+    evidence="prompt C and 2 more prompts like it: alone always one text in 20; company 8 5 of 20 unlike it; "
+    "p = 0.0021 over 84 blocks",
+    remedy="use arithmetic whose order does not depend on the batch: vLLM VLLM_BATCH_INVARIANT=1, SGLang "
+    "--enable-deterministic-inference, temp0 serve --arithmetic invariant; or let the server take one request at a "
+    "time (llama.cpp --parallel 1, vLLM --max-num-seqs 1); then measure again: temp0 probe URL --ask company",
+    prompts=("C", "D", "E"),
+    n=84,
+    p=0.0021,
+    p_adjusted=0.0042,
+)
+UNTESTED = (
+    Untested(cause="backend-mix", reason="no fingerprint and no replica header came back"),
+    Untested(cause="cache-state", reason="the cache was asked as found only; --ask cache asks cold and warm"),
+    Untested(cause="order", reason="no fingerprint and no replica header came back"),
+    Untested(cause="observer", reason="logprobs were not both asked for and left out; --logprobs both does that"),
+)
+
 Answers = Mapping[str, Mapping[Condition, Sequence[str | Failure]]]
 
 
@@ -37,7 +57,7 @@ def analyzed(
 ) -> Analysis:
     """The analysis of a run in which each prompt, under each condition, was answered so.
 
-    `running` is the server's own count in company, `None` where it gives none.
+    `running` is the server's own count in company; `None` where it gives none, and answers one at a time.
     """
     conditions = tuple(dict.fromkeys(condition for asked in answers.values() for condition in asked))
     prompts = tuple(
@@ -55,13 +75,14 @@ def analyzed(
     for prompt in prompts:
         for condition, given in answers[prompt.id].items():
             for first in range(0, len(given), condition.company):
-                for answer in given[first : first + condition.company]:
+                started_s = float(len(attempts))
+                for place, answer in enumerate(given[first : first + condition.company]):
                     outcome = answer if isinstance(answer, Failure) else completion(answer, finish, tokens=tokens)
-                    attempts.append(attempt(len(attempts), prompt.id, condition, block, outcome))
+                    took_s = 0.9 * (1 if running is not None else place + 1)
+                    attempts.append(attempt(len(attempts), prompt.id, condition, block, outcome, started_s, took_s))
                 if running is not None:
-                    at_s = (attempts[-1].started_s + attempts[-1].ended_s) / 2
                     seen = 1.0 if condition.company == 1 else running
-                    samples.append(Sample(at_s=at_s, block=block, running=seen))
+                    samples.append(Sample(at_s=started_s + 0.45, block=block, running=seen))
                 block += 1
     return analysis(
         Run(
@@ -80,16 +101,24 @@ def completion(text: str, finish: str | None = "stop", *, tokens: bool = False) 
     return Completion(text=text, finish=finish, tokens=pieces)
 
 
-def attempt(order: int, prompt: str, condition: Condition, block: int, outcome: Completion | Failure) -> Attempt:
+def attempt(
+    order: int,
+    prompt: str,
+    condition: Condition,
+    block: int,
+    outcome: Completion | Failure,
+    started_s: float,
+    took_s: float,
+) -> Attempt:
     return Attempt(
         order=order,
         prompt=prompt,
         condition=condition.name,
         block=block,
         role="judged",
-        started_s=float(order),
-        first_byte_s=order + 0.2,
-        ended_s=order + 0.9,
+        started_s=started_s,
+        first_byte_s=started_s + 0.2,
+        ended_s=started_s + took_s,
         in_flight=condition.company,
         predecessor=order - 1 if order else None,
         outcome=outcome,
@@ -135,14 +164,7 @@ def five_prompts() -> Analysis:
         },
         tokens=True,
     )
-    cause = Cause(
-        cause="company",
-        certainty="found",
-        evidence="4 of 4 alone blocks gave one text; in company of 8 (7.9 seen) the texts differ, p = 0.0021",
-        remedy="start the server with its batch-invariant flag, or keep one request in flight; then measure again",
-        prompts=("C", "D", "E"),
-    )
-    return with_margins(replace(found, causes=(cause, *found.causes)), 0.003)
+    return with_margins(replace(found, causes=(COMPANY_FOUND,), untested=UNTESTED), 0.003)
 
 
 def with_margins(found: Analysis, value: float) -> Analysis:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import analysis_samples as samples
 import pytest
+import reason_samples as reasons
 
 from temp0.core.run import Failure
 from temp0.report import html, terminal_text
@@ -39,11 +40,41 @@ def test_asking_on_is_offered_after_what_may_pass() -> None:
 
 
 def test_what_cannot_be_told_follows_from_what_was_asked() -> None:
-    assert any("strangers" in sentence for sentence in limits(samples.agreed()))
     assert any("bounded, never proved" in sentence for sentence in limits(samples.agreed()))
     assert not any("bounded" in sentence for sentence in limits(samples.ended()))
-    assert not any("strangers" in sentence for sentence in limits(samples.one_block()))
     assert limits(samples.nothing()) == ()
+
+
+def test_strangers_are_a_limit_only_where_nobody_counted_them() -> None:
+    def of(analysis: samples.Analysis) -> list[str]:
+        return [sentence for sentence in limits(analysis) if "strangers" in sentence or "nobody else" in sentence]
+
+    unseen = samples.analyzed({"A": {samples.ALONE: ["one"] * 3}}, running=None)
+
+    assert of(unseen) == [
+        "Alone means that nothing else of ours was in flight; strangers' requests cannot be seen from here."
+    ]
+    assert of(replace(unseen, exclusive=True)) == [
+        "That nobody else used the endpoint is your word (--exclusive); it cannot be checked from here."
+    ]
+    assert of(samples.agreed()) == []
+    assert of(samples.one_block()) == []
+
+
+def test_causes_not_tested_are_a_limit_where_no_reason_is_wanted() -> None:
+    told = "Not tested, so not ruled out: backend-mix, cache-state, order and observer."
+
+    assert told in limits(replace(samples.agreed(), untested=samples.UNTESTED))
+    assert told in limits(samples.five_prompts())
+    assert told not in limits(reasons.explained())
+
+
+def test_unknown_margins_say_why_each_reason_once() -> None:
+    told = [sentence for sentence in limits(samples.lined_up()) if "tied" in sentence]
+
+    assert len(told) == 1
+    assert told[0].startswith("How nearly two tokens were tied is unknown at some forks: no logprobs")
+    assert not [sentence for sentence in limits(reasons.tied()) if "unknown" in sentence]
 
 
 def test_commands_name_a_store_of_its_own_as_a_shell_reads_it() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from temp0.core.analysis import Company, Comparison, Estimate, Margin, Verdict
-from temp0.report import figure, visible, word
+from temp0.core.analysis import Cause, Company, Comparison, Estimate, Margin, Verdict
+from temp0.report import command, figure, naming, visible, word
 
 
 def blank(text: str) -> str:
@@ -17,7 +17,7 @@ def blank(text: str) -> str:
     return text.replace(figure.UNBROKEN, " ")
 
 
-@pytest.mark.parametrize("module", [figure, visible, word])
+@pytest.mark.parametrize("module", [command, figure, naming, visible, word])
 def test_the_examples_in_the_docstrings_hold(module: object) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -72,19 +72,19 @@ def test_an_interval_stands_beside_its_value(estimate: Estimate | None, shown: s
 @pytest.mark.parametrize(
     ("asked", "reached", "measured_by", "shown"),
     [
-        (8, 7.9, "server", "8 (7.9 seen)"),
-        (8, 1.0, "server", "8 (1 seen)"),
-        (128, 100.0, "server", "128 (100 seen)"),
-        (8, 3.14, "speed-up", "8 (at least 3.14)"),
-        (8, 0.97, "speed-up", "8 (not shown)"),
-        (8, None, None, "8 (not shown)"),
-        (1, 1.0, "speed-up", "alone"),
-        (1, 1.0, "server", "alone"),
-        (1, 3.0, "server", "alone (3 seen)"),
+        (8, 7.9, "server", "7.9 of 8"),
+        (8, 1.0, "server", "1 of 8"),
+        (128, 100.0, "server", "100 of 128"),
+        (8, 3.14, "speed-up", "≥ 3.14 of 8"),
+        (8, 0.97, "speed-up", "not shown"),
+        (8, None, None, "not shown"),
+        (1, 1.0, "speed-up", figure.UNKNOWN),
+        (1, 1.0, "server", "1 of 1"),
+        (1, 3.0, "server", "3 of 1"),
     ],
 )
 def test_company_reached_stands_beside_what_was_asked(asked, reached, measured_by, shown) -> None:
-    assert figure.company(Company(asked=asked, reached=reached, measured_by=measured_by)) == shown
+    assert blank(figure.company(Company(asked=asked, reached=reached, measured_by=measured_by))) == shown
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,23 @@ def test_no_figure_can_break_before_its_sign() -> None:
 def test_an_unknown_margin_says_why() -> None:
     assert figure.margin(Margin(value=None, kind="unknown", reason="no logprobs")) == "unknown: no logprobs"
     assert figure.margin(Margin(value=0.0031, kind="near")) == "0.0031 (near)"
+    assert figure.margin(Margin(value=0.0031, kind="near", shift=0.01274)) == "0.0031 (near), shift 0.0127"
     assert figure.margin(Margin(value=0.0, kind="exact-tie")) == "0 (exact-tie)"
+
+
+@pytest.mark.parametrize(
+    ("p", "adjusted", "shown"),
+    [
+        (0.0021, 0.0042, "p = 0.004 adjusted for all causes tested"),
+        (0.0021, 0.0021, ""),
+        (0.0021, None, ""),
+        (None, None, ""),
+    ],
+)
+def test_an_adjusted_p_of_a_cause_is_told_where_it_says_more(p, adjusted, shown) -> None:
+    cause = Cause(cause="company", certainty="found", evidence="", remedy="", prompts=(), p=p, p_adjusted=adjusted)
+
+    assert blank(figure.adjusted(cause)) == shown
 
 
 def test_a_moment_is_told_in_utc_to_the_second() -> None:

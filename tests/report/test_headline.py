@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import analysis_samples as samples
 import pytest
+import reason_samples as reasons
 
-from temp0.core.analysis import Analysis, Distinct
+from temp0.core.analysis import Analysis
+from temp0.core.plan import Condition
 from temp0.report.figure import UNBROKEN
-from temp0.report.headline import deeper_level, headline, listed
+from temp0.report.headline import headline, total_agreement
 
 
 def told(analysis: Analysis) -> str:
@@ -104,24 +107,54 @@ def test_an_unfinished_run_says_so() -> None:
     assert "not finished" in told(replace(samples.agreed(), finished=False))
 
 
-def test_many_names_are_cut_and_counted() -> None:
-    assert listed(["A"]) == "A"
-    assert listed(["A", "B"]) == "A and B"
-    assert listed(["A", "B", "C"]) == "A, B and C"
-    assert listed(list("ABCDEFGH")) == "A, B, C, D, E, F and 2 more"
+def test_differences_that_do_not_count_are_told_beside_an_agreement() -> None:
+    text = told(reasons.uncounted())
+
+    assert "The prompt gave one answer under all 2 conditions that count." in text
+    assert "With logprobs asked for, A got other answers, too; plain attempts decide." in text
+    assert "Streamed and whole answers differ for A; that is told, but does not count." in text
+    assert "under “alone”, with 5 blocks" in text
 
 
-def test_the_first_stricter_level_that_breaks_is_told_where_the_text_does_not() -> None:
-    prompt = samples.agreed().prompts[0]
+def test_differences_that_do_not_count_are_told_beside_an_open_end() -> None:
+    texts = {samples.ALONE: ["one"], reasons.ASKED: ["one", "two"]}
 
-    def level(**distinct: int) -> str | None:
-        return deeper_level(replace(prompt, distinct=Distinct(**distinct)))
+    assert told(samples.analyzed({"A": texts})).startswith("No two answers that count differed, but")
 
-    assert (
-        level(text=1, tokens=1, logprobs=4)
-        == "One text, but 4 different logprobs: equal text is not equal computation."
-    )
-    assert "3 different token sequences" in str(level(text=1, tokens=3, logprobs=4))
-    assert level(text=1, tokens=1, logprobs=1) is None
-    assert level(text=2, tokens=2, logprobs=2) is None
-    assert level(text=1) is None
+
+def test_an_observed_run_names_its_only_condition_that_counts() -> None:
+    assert told(reasons.observed()).startswith("The prompt gave one answer (alone). With logprobs asked for, haiku got")
+
+
+def test_alone_is_not_said_to_give_one_text_where_cold_and_warm_differ() -> None:
+    assert "Asked one at a time, A already got more than one answer." in told(reasons.untold_cache())
+
+
+def test_conditions_undecided_alike_are_told_together() -> None:
+    text = told(reasons.load_missed())
+
+    assert "Under “company 4” and “company 8” the server was not shown to have run requests together (A and B)." in text
+    assert "Under “company 128” company fell short of what was asked (A and B)." in text
+
+
+def test_conditions_of_one_block_are_told_together() -> None:
+    answers = {samples.ALONE: ["one"] * 6} | {Condition(company=k): ["one"] * k for k in (4, 8)}
+
+    assert "“company 4” and “company 8” ran as one block each: no bound." in told(samples.analyzed({"A": answers}))
+
+
+def test_total_agreement_keeps_each_share_with_its_condition() -> None:
+    blank = {"\u00a0": " "}
+
+    def total(analysis: Analysis) -> str:
+        return total_agreement(analysis).translate(str.maketrans(blank))
+
+    assert total(samples.five_prompts()) == "TARr@20: 100 % (alone), 40 % (company 8)"
+    assert total(samples.lined_up()) == "TARr@4 100 % (alone), TARr@16 100 % (company 8)"
+    assert total(samples.nothing()) == ""
+
+
+def test_total_agreement_of_many_conditions_is_told_by_the_least_and_the_most() -> None:
+    text = total_agreement(reasons.crossed()).replace(UNBROKEN, " ")
+
+    assert re.fullmatch(r"TARr@32: from 33.3 % \(company \d+, .*\) to 100 % \(.*\)", text)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import analysis_samples as samples
 import pytest
+import reason_samples as reasons
 
 from temp0.core.run import Failure
 from temp0.report import html
@@ -66,7 +67,7 @@ def read(make: samples.Maker) -> Reader:
     return Reader(html(make()))
 
 
-@pytest.mark.parametrize("make", samples.ALL)
+@pytest.mark.parametrize("make", reasons.ALL)
 def test_every_element_is_one_of_ours_and_is_closed(make: samples.Maker) -> None:
     page = read(make)
 
@@ -75,7 +76,7 @@ def test_every_element_is_one_of_ours_and_is_closed(make: samples.Maker) -> None
     assert page.comments == []
 
 
-@pytest.mark.parametrize("make", samples.ALL)
+@pytest.mark.parametrize("make", reasons.ALL)
 def test_no_attribute_can_act_or_fetch(make: samples.Maker) -> None:
     for tag, name, value in read(make).attributes:
         assert not name.startswith("on")
@@ -86,7 +87,7 @@ def test_no_attribute_can_act_or_fetch(make: samples.Maker) -> None:
             assert re.fullmatch(r"(width:[\d.]+%|height:\d+px)", value or "")
 
 
-@pytest.mark.parametrize("make", samples.ALL)
+@pytest.mark.parametrize("make", reasons.ALL)
 def test_the_page_forbids_everything_but_its_own_style(make: samples.Maker) -> None:
     page = html(make())
 
@@ -103,7 +104,7 @@ def test_hostile_text_is_shown_as_text() -> None:
     assert "49 {%" not in page.text
 
 
-@pytest.mark.parametrize("make", [*samples.ALL, samples.many])
+@pytest.mark.parametrize("make", [*reasons.ALL, samples.many])
 def test_a_page_is_valid_utf_8_without_control_characters(make: samples.Maker) -> None:
     page = html(make())
 
@@ -137,8 +138,8 @@ def test_the_summary_says_verdict_cause_and_remedy() -> None:
     for part in (
         "diverged",
         "3 of 5 prompts each got more than one answer.",
-        "4 of 4 alone blocks gave one text",
-        "start the server with its batch-invariant flag",
+        "Prompt C and 2 more prompts like it: alone always one text in 20",
+        "use arithmetic whose order does not depend on the batch",
         "https://api.example.com/v1",
         "2026-03-01 09:30:00 UTC",
         "temp0 show 01k4x9w2vq",
@@ -158,13 +159,68 @@ def test_the_differing_words_are_marked() -> None:
 def test_what_needs_explaining_is_explained() -> None:
     text = " ".join(read(samples.five_prompts).text.replace("\u00a0", " ").split())
 
-    assert "Blocks unlike the mode, at most: at most this share of blocks holds a text unlike the commonest" in text
+    assert "unlike the mode, at most: at most this share of blocks holds a text unlike the commonest" in text
     assert (
         "TARr@20: the share of prompts whose completions under a condition, at least 20 of them, are all one text"
         in text
     )
-    assert "8 (7.9 seen): 8 requests in flight were asked for; the server itself counted 7.9 running" in text
-    assert "p = 0.012; 0.040 adjusted for 5 prompts" in text
+    assert "7.9 of 8: 8 requests in flight were asked for; the server itself counted 7.9 running" in text
+    assert re.search(r"p = 0\.01\d; 0\.04\d adjusted for 5 prompts", text)
+
+
+def test_found_and_suspected_look_unlike() -> None:
+    page = html(reasons.explained())
+
+    assert page.count('<li class="found">') == page.count('<li class="suspected">') == 1
+    assert page.count('<li class="found aside">') == 1
+    assert '<span class="certainty">suspected</span> cache-state: <span class="meaning">' in page
+
+
+def test_flags_and_commands_in_a_remedy_are_set_apart() -> None:
+    page = html(samples.five_prompts())
+
+    assert "<code>--enable-deterministic-inference</code>, <code>temp0 serve --arithmetic invariant</code>;" in page
+    assert "<code>temp0 probe URL --ask company</code></bdi>" in page
+
+
+def test_what_could_not_be_tested_and_what_was_not_met_have_their_places() -> None:
+    explained, missed = read(reasons.explained).text, read(reasons.load_missed).text
+
+    assert "no fingerprint and no replica header came back" in explained
+    assert "“company 8”not shown: the server answered one at a time" in missed
+
+
+def test_each_branch_of_a_fork_shows_what_it_saw() -> None:
+    page = html(reasons.observed())
+
+    assert "What the branches saw at character 41" in page
+    assert "<mark>\u22120.6924</mark>" in page
+    assert "Branch of 34" in page
+    assert page.count('<details class="sight" open>') == 1
+    assert "another computation here (observer, found)" in page
+
+
+def test_branches_that_saw_the_same_are_said_to() -> None:
+    assert "the branches saw the same logprobs and chose differently" in html(reasons.tied())
+    assert "saw the same" not in html(reasons.observed())
+
+
+def test_company_level_by_level_is_a_table_with_bars() -> None:
+    page = html(reasons.crossed())
+
+    assert page.count('<table class="ladder">') == 4
+    assert "49 of 96" in page
+    assert 'class="ladder"' not in html(samples.five_prompts())
+
+
+def test_many_conditions_take_letters_in_place_of_colours_and_columns() -> None:
+    few, many = html(samples.five_prompts()), html(reasons.crossed())
+
+    assert 'class="key c1"' in few
+    assert 'class="key' not in many
+    assert '<b class="letters">a</b>' in many
+    assert "under 20 of 20 conditions" in many
+    assert many.count('<th scope="col" class="number">alone, cache cold</th>') == 0
 
 
 def test_a_long_text_is_elided_with_a_note() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import analysis_samples as samples
 import pytest
+import reason_samples as reasons
 from documented_fields import documented, is_of, leaves
 
 from temp0.core.analysis import Analysis, Tally
@@ -17,7 +18,7 @@ FAILURE = documented("A verb that failed")
 
 
 def every_sample() -> list[Analysis]:
-    return [*(make() for make in samples.ALL), with_excluded(samples.agreed())]
+    return [*(make() for make in reasons.ALL), with_excluded(samples.agreed())]
 
 
 def with_excluded(analysis: Analysis) -> Analysis:
@@ -57,7 +58,7 @@ def test_a_failure_has_exactly_the_documented_fields() -> None:
     assert fields["message"] == "no such flag \udcb2 é"
 
 
-@pytest.mark.parametrize("make", samples.ALL)
+@pytest.mark.parametrize("make", reasons.ALL)
 def test_the_text_is_one_line_of_ascii_that_reads_back_equal(make: samples.Maker) -> None:
     analysis = make()
     text = json_text(analysis)
@@ -88,6 +89,33 @@ def test_a_branch_begins_at_its_fork() -> None:
                 for branch in fork["branches"]:
                     at = fork["char"], fork["char"] + len(branch["text"])
                     assert {texts[sha256][slice(*at)] for sha256 in branch["sha256"]} == {branch["text"]}
+
+
+def test_a_fork_holds_what_each_branch_saw_in_the_order_of_the_branches() -> None:
+    (fork,) = document(reasons.observed())["prompts"][0]["forks"]
+
+    assert [one["chosen"] for one in fork["margin"]["distributions"]] == [" forgotten", " lost"]
+    assert fork["margin"]["shift"] == 0.0127
+    assert fork["margin"]["distributions"][1]["choices"][0] == {"text": " lost", "logprob": -0.6924}
+
+
+def test_the_level_that_breaks_first_stands_beside_the_counts() -> None:
+    fields = document(reasons.cold_and_warm())["prompts"][0]
+
+    assert fields["distinct"] == {
+        "text": 1,
+        "tokens": 1,
+        "logprobs": 2,
+        "top_logprobs": 2,
+        "folded": 1,
+        "breaks_first": "logprobs",
+    }
+    assert fields["first_difference"] == {"text": None, "tokens": None, "logprobs": 0, "top_logprobs": 0}
+
+
+def test_what_the_user_said_and_the_server_did_is_part_of_the_run() -> None:
+    assert document(reasons.tied())["run"]["exclusive"] is True
+    assert document(reasons.cold_and_warm())["run"]["cold_by"] == "POST /reset_prefix_cache"
 
 
 def test_the_exit_code_of_a_run_without_a_completion_is_three() -> None:

@@ -79,6 +79,7 @@ plans = st.builds(
     prompts=tuples_of(prompts, min_size=1, unique_by=lambda prompt: prompt.id),
     conditions=tuples_of(conditions, min_size=1, unique_by=lambda condition: condition.name),
     seed=counts,
+    exclusive=st.booleans(),
 )
 
 
@@ -106,7 +107,51 @@ def runs(draw):
         created=draw(texts),
         address=draw(st.builds(Address, url=texts, api=texts, model=texts)),
         plan=plan,
+        cold_by=draw(optional(texts)),
         attempts=tuple(sorted(unordered, key=lambda attempt: attempt.order)),
+        samples=draw(tuples_of(samples)),
+    )
+
+
+@st.composite
+def crowded_runs(draw):
+    """A run in which few values are drawn from, so that blocks, ids, texts and predecessors meet again and again.
+
+    Orders have gaps, blocks are torn apart, and some attempts ask what the plan does not list.
+    """
+    plan = Plan(
+        prompts=tuple(
+            Prompt(id=name, messages=(Message(role="user", content=name),), n=3, max_tokens=8) for name in "ABC"
+        ),
+        conditions=(Condition(), Condition(company=4, filler=draw(st.sampled_from(["same", "mixed"])))),
+    )
+    answers = st.builds(
+        Completion,
+        text=st.sampled_from(["", "x", "long " * 9]),
+        id=st.sampled_from([None, "", "one", "two", "three"]),
+        created=st.sampled_from([None, 1, 2]),
+    )
+    attempts = st.builds(
+        Attempt,
+        order=st.integers(min_value=0, max_value=40),
+        prompt=st.sampled_from(["A", "B", "C", "filler long"]),
+        condition=st.sampled_from([*(condition.name for condition in plan.conditions), "unplanned"]),
+        block=st.integers(min_value=0, max_value=6),
+        role=st.sampled_from(["judged", "judged", "filler"]),
+        started_s=st.floats(min_value=0, max_value=9),
+        first_byte_s=st.none(),
+        ended_s=st.floats(min_value=9, max_value=99),
+        in_flight=st.just(1),
+        predecessor=optional(st.integers(min_value=0, max_value=40)),
+        outcome=st.one_of(answers, answers, st.builds(Failure, reason=st.just("cut"), message=texts)),
+    )
+    sent = draw(st.lists(attempts, min_size=1, max_size=25, unique_by=lambda attempt: attempt.order))
+    return Run(
+        id=draw(texts),
+        created="2025-11-03T10:00:00+00:00",
+        address=Address(url="", api="", model=""),
+        plan=plan,
+        attempts=tuple(sorted(sent, key=lambda attempt: attempt.order)),
         samples=draw(tuples_of(samples)),
     )
 
@@ -139,6 +184,7 @@ AWKWARD_RUN = Run(
     created=AWKWARD,
     address=Address(url=AWKWARD, api=AWKWARD, model=AWKWARD),
     plan=_awkward_plan(),
+    cold_by=AWKWARD,
     attempts=(
         _awkward_attempt(
             0,

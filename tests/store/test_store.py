@@ -52,10 +52,6 @@ def test_a_run_comes_back_equal(shared_store, run):
     run = replace(run, id=f"{next(NUMBER)} {run.id}")
     save(shared_store, run)
     assert shared_store.load(run.id) == run
-    assert shared_store.header(run.id) == replace(run, attempts=())
-    for prompt in {attempt.prompt for attempt in run.attempts}:
-        of_prompt = tuple(attempt for attempt in run.attempts if attempt.prompt == prompt)
-        assert shared_store.attempts_of(run.id, prompt) == of_prompt
 
 
 @settings(max_examples=20, deadline=None)
@@ -66,7 +62,6 @@ def test_the_order_of_appending_leaves_no_trace(shared_store, order, cut):
     shared_store.append(run.id, order[:cut])
     shared_store.append(run.id, order[cut:], SAMPLES)
     assert shared_store.load(run.id) == run
-    assert shared_store.attempts_of(run.id, "A") == ATTEMPTS[:3]
 
 
 def test_a_run_comes_back_equal_from_a_closed_file(path):
@@ -155,18 +150,6 @@ def test_nothing_can_be_added_to_a_run_that_never_began(store):
         store.append("other", ATTEMPTS)
     with pytest.raises(UnknownRunError, match="no run other"):
         store.finish("other")
-
-
-def test_a_prompt_nobody_asked_has_no_attempts(store):
-    save(store, RUN)
-    assert store.attempts_of(RUN.id, "Z") == ()
-
-
-def test_equal_texts_of_a_prompt_are_one_object(store):
-    store.begin(RUN)
-    store.append(RUN.id, [answered(0, "long " * 100), answered(1, "long " * 100)])
-    first, second = store.attempts_of(RUN.id, "A")
-    assert first.outcome.text is second.outcome.text
 
 
 def test_last_is_the_run_that_began_last(store):

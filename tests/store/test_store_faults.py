@@ -159,6 +159,23 @@ def test_a_damaged_store_is_refused(stored):
         store.load(RUN.id)
 
 
+def test_a_content_that_is_missing_is_told(stored):
+    with closing(sqlite3.connect(stored)) as connection:
+        connection.executescript("DROP TRIGGER no_delete_of_contents; DELETE FROM contents")
+    with Store.open(stored) as store, pytest.raises(StoreError, match="is damaged: it lacks the content 16dc36"):
+        store.load(RUN.id)
+
+
+def test_a_fault_of_the_file_is_told_by_a_book_too(stored):
+    with closing(sqlite3.connect(stored)) as connection:
+        connection.executescript("DROP INDEX attempts_of_a_prompt")
+    with Store.open(stored) as store, store.book(RUN.id) as book:
+        with pytest.raises(StoreError, match=r"runs\.db refused: no such index"):
+            book.preface()
+        with pytest.raises(StoreError, match=r"runs\.db refused: no such index"):
+            next(book.chapters())
+
+
 def fill(database):
     with database.writing() as connection:
         # SQLite reports a database that has reached its greatest size exactly as it reports a full disk.

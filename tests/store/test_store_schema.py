@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from small_run import ATTEMPTS, RUN, answered, save
 
+from temp0.core.chapter import chapters
 from temp0.errors import StoreError
-from temp0.store import Store
+from temp0.store import Store, reading
 from temp0.store.database import Database
 from temp0.store.schema import APPLICATION_ID, MIGRATIONS, TABLES, migrate, schema_version
 
@@ -64,6 +66,15 @@ def test_a_file_of_version_1_is_migrated_and_keeps_its_run(version_1):
         store.append(RUN.id, [answered(20, "later")])
         assert len(store.load(RUN.id).attempts) == len(ATTEMPTS) + 1
     assert pragma(version_1, "user_version") == len(MIGRATIONS)
+
+
+def test_a_run_of_version_1_goes_on_in_chapters_beside_what_is_appended_now(version_1):
+    later = [answered(20, "later"), answered(21, "later", role="filler")]
+    with Store.open(version_1) as store:
+        store.append(RUN.id, later)
+        with store.book(RUN.id) as book:
+            assert book.preface().run == replace(RUN, attempts=())
+            assert list(book.chapters()) == list(chapters(replace(RUN, attempts=(*ATTEMPTS, *later))))
 
 
 def test_a_migrated_file_has_the_schema_of_a_new_one(version_1, tmp_path):
@@ -124,11 +135,13 @@ def test_an_attempt_is_either_a_completion_or_a_failure(stored, text, reason):
 
 def test_a_prompt_is_read_and_runs_are_counted_through_indexes(stored):
     queries = {
-        "SELECT * FROM attempts WHERE run = 1 AND prompt = x'41'": "USING INDEX attempts_of_a_prompt",
+        reading.JUDGED: "USING INDEX attempts_of_a_prompt (run=? AND prompt=? AND role=?)",
+        reading.OF_ORDERS: "USING INDEX sqlite_autoindex_attempts_1 (run=? AND order=?)",
         "SELECT run, count(*) FROM attempts WHERE role = 'judged' GROUP BY run": "USING COVERING INDEX",
         "SELECT run, count(*) FROM attempts WHERE role = 'judged' AND text IS NULL GROUP BY run": "INDEX failures",
     }
     with closing(sqlite3.connect(stored)) as connection:
         for query, expected in queries.items():
-            plan = " ".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}"))
+            steps = connection.execute(f"EXPLAIN QUERY PLAN {query}", [1] * query.count("?"))
+            plan = " ".join(row[3] for row in steps)
             assert expected in plan

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +14,11 @@ from temp0.cli.sigterm import carried_out
 from temp0.errors import PromptFileError, UsageError
 
 if TYPE_CHECKING:
-    from temp0.core.plan import Block, Plan, Prompt
+    from temp0.core.plan import Plan, Prompt
     from temp0.core.run import Run
     from temp0.workflow.keeping import Store
     from temp0.workflow.planning import Wish
-    from temp0.workflow.probing import Sitting, Where
+    from temp0.workflow.probing import Sitting, Start, Where
 
 APIS = (
     "openai-chat",
@@ -37,14 +36,21 @@ PLAN_OPTIONS = (
     "prompts",
     "n",
     "max_tokens",
+    "ask",
     "company",
     "alone",
     "filler",
+    "cache",
     "logprobs",
+    "stream",
+    "exclusive",
     "seed",
     "model",
     "api",
 )
+
+
+SWITCH = click.Choice(["off", "on", "both"])
 
 
 @click.command()
@@ -78,34 +84,43 @@ PLAN_OPTIONS = (
     "-n",
     "n",
     type=click.IntRange(min=1),
-    help="Judged attempts of each prompt under each condition. [default: 30; 20 or 30 for built-in prompts]",
+    help="Judged attempts of each prompt under each condition.  [default: 30; 20 or 30 for built-in prompts; as "
+    "many as --ask needs]",
 )
 @click.option(
     "--alone", type=click.IntRange(min=1), metavar="N", help="Judged attempts alone, where fewer than -n will do."
 )
 @click.option("--max-tokens", type=click.IntRange(min=1), help="The most tokens of an answer. [default: 160]")
 @click.option(
+    "--ask",
+    type=click.Choice(["repeatable", "company", "cache", "everything"]),
+    help="A plan for one question, as said above; a flag beside it goes before what it plans.",
+)
+@click.option(
     "--company",
     type=options.Numbers(),
-    default="1,8",
-    show_default=True,
     metavar="K,...",
-    help="Requests in flight, ours included; 1 is alone.",
+    help="Requests in flight, ours included; 1 is alone. A ladder: 1,2,4,8,32.  [default: 1,8]",
 )
 @click.option(
     "--filler",
-    type=click.Choice(["same", "mixed"]),
-    default="same",
-    show_default=True,
-    help="Who keeps company: the same prompt, or others of other lengths.",
+    type=click.Choice(["same", "mixed", "both"]),
+    help="Who keeps company: the same prompt, others of other lengths, or each in conditions of its own.  "
+    "[default: same]",
+)
+@click.option(
+    "--cache",
+    type=click.Choice(["as-found", "cold", "warm", "both"]),
+    help="The server's prefix cache: left as it is; cold, by the server's own means (llama.cpp, vLLM, SGLang, temp0); "
+    "warm, each block after unjudged requests of its prompt; or cold and warm.  [default: as-found]",
 )
 @click.option(
     "--logprobs",
-    type=click.Choice(["off", "on", "both"]),
-    default="off",
-    show_default=True,
-    help="Ask for logprobs (gives token positions; can itself change the answer).",
+    type=SWITCH,
+    help="Ask for logprobs (gives token positions; can itself change the answer).  [default: off]",
 )
+@click.option("--stream", type=SWITCH, help="Have answers streamed.  [default: off]")
+@click.option("--exclusive", is_flag=True, help="You state that nobody else uses the endpoint meanwhile.")
 @click.option(
     "--timeout-s",
     type=click.FloatRange(min=0, min_open=True),
@@ -131,12 +146,21 @@ def probe(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
     Every attempt is stored as it ends: Ctrl-C and a crash lose only what is in flight, and --resume goes on.
 
     \b
+    --ask repeatable   Does it repeat itself? Alone, 59 times: none unlike leaves at most 5%.
+    --ask company      Do other requests change the answer? Alone, then 2, 4, 8 and 16 at once.
+    --ask cache        Does the prefix cache change it? Cold and warm in turn, with and without logprobs.
+    --ask everything   Company, mixed company, cache, logprobs and streaming, each varied by itself.
+
+    Factors given as flags are crossed; a condition is each combination. What an endpoint cannot do is refused where a
+    flag asks for it, and left out of --ask with a note.
+
+    \b
     Exit codes: 0 agreed, 1 diverged, 2 usage, 3 no completion counted, 4 undecided.
     """
     if given["dry_run"] and given["resume"] is not None:
         raise UsageError("--dry-run prices a new plan; leave out --resume, whose cost is said before it goes on")
     if given["dry_run"]:
-        return _dry_run(_plan(given), as_json)
+        return _dry_run(*_plan(given), as_json)
     from temp0.workflow.keeping import open_store
     from temp0.workflow.showing import check_writable
 
@@ -156,26 +180,27 @@ def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
     from temp0.workflow.probing import probe as probing
 
     resume = _resumed(ctx, given, store) if given["resume"] is not None else None
-    plan = resume.plan if resume else _plan(given)
+    plan, optional = (resume.plan, frozenset[str]()) if resume else _plan(given)
     _check_limit(plan, resume, given["max_requests"])
     console = Console(stderr=True, highlight=False)
     with progress(console) as shown:
 
-        def start(run: Run, blocks: Sequence[Block]) -> None:
-            console.print(options.plain(_introduction(run)), markup=False, soft_wrap=True)
-            for line in announcement(run.plan, blocks):
-                console.print(line, markup=False, soft_wrap=True)
-            shown.begin(sum(block.size for block in blocks))
+        def begin(start: Start) -> None:
+            lines = [_introduction(start.run), *start.notes, *announcement(start.run.plan, start.blocks, start.cold)]
+            for line in lines:
+                console.print(options.plain(line), markup=False, soft_wrap=True)
+            shown.begin(sum(block.size for block in start.blocks))
 
         if resume is None and given["url"] is None:
             console.print("starting the built-in engine ...")
         sitting = probing(
             plan,
             _where(given, resume),
+            optional=optional,
             store=store,
             resume=resume,
             max_requests=given["max_requests"],
-            on_start=start,
+            on_start=begin,
             on_attempt=shown.attempt,
         )
         return carried_out(sitting)
@@ -205,17 +230,16 @@ def _end(sitting: Sitting, as_json: bool, page: Path | None, store: Path | None)
     return code
 
 
-def _dry_run(plan: Plan, as_json: bool) -> int:
-    from dataclasses import asdict
-
-    from temp0.workflow.costing import announcement, price
+def _dry_run(plan: Plan, optional: frozenset[str], as_json: bool) -> int:
+    from temp0.workflow.costing import announcement, plan_document
 
     blocks = plan.blocks()
     if as_json:
-        document = {"schema": "temp0/plan", "version": 1, "exit_code": 0, **asdict(price(blocks))}
-        click.echo(json.dumps(document, allow_nan=False))
-    else:
-        click.echo("\n".join([*announcement(plan, blocks), "dry run: nothing was sent"]))
+        click.echo(json.dumps(plan_document(plan, blocks), allow_nan=False))
+        return 0
+    if "cache" in optional and any(condition.cache == "cold" for condition in plan.conditions):
+        click.echo("cold: by the server's own means; where temp0 knows none, it is left out")
+    click.echo("\n".join([*announcement(plan, blocks), "dry run: nothing was sent"]))
     return 0
 
 
@@ -245,21 +269,29 @@ def _resumed(ctx: click.Context, given: dict[str, Any], store: Store) -> Run:
 
 
 def _check_limit(plan: Plan, resume: Run | None, most: int | None) -> None:
-    wanted = sum(block.size for block in resume.remaining()) if resume else plan.attempts
-    if most is not None and wanted > most:
+    from temp0.core.budget import primers
+
+    blocks = resume.remaining() if resume else plan.blocks()
+    judged, before = sum(block.size for block in blocks), sum(primers(block) for block in blocks)
+    if most is not None and judged + before > most:
+        also = f" and {before} primers" if before else ""
         raise UsageError(
-            f"the plan needs {wanted} judged requests and --max-requests allows {most}: lower -n, or raise it"
+            f"the plan needs {judged} judged requests{also}, and --max-requests allows {most}: lower -n, or raise it"
         )
 
 
-def _plan(given: dict[str, Any]) -> Plan:
+def _plan(given: dict[str, Any]) -> tuple[Plan, frozenset[str]]:
+    """The plan, and the factors of a preset that may be left out of it."""
     from temp0.workflow import planning
+    from temp0.workflow.preset import proposal
+    from temp0.workflow.varying import Said
 
-    wish = planning.Wish(n=given["n"], max_tokens=given["max_tokens"])
-    conditions = planning.conditions(
-        company=given["company"], filler=given["filler"], logprobs=given["logprobs"], alone=given["alone"]
-    )
-    return planning.plan(_prompts(given, wish), conditions, seed=given["seed"])
+    said = Said(**{name: given[name] for name in ("company", "filler", "cache", "logprobs", "stream", "alone")})
+    proposed = proposal(given["ask"], said, n=given["n"])
+    wish = planning.Wish(n=proposed.n, max_tokens=given["max_tokens"])
+    prompts = _prompts(given, wish)
+    plan = planning.plan(prompts, proposed.conditions, seed=given["seed"], exclusive=given["exclusive"])
+    return plan, proposed.optional
 
 
 def _prompts(given: dict[str, Any], wish: Wish) -> tuple[Prompt, ...]:

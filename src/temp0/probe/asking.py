@@ -1,7 +1,7 @@
 """Carries out a plan: blocks in their seeded order, a pool kept at k, every request recorded once.
 
-Nothing is retried. While a block of company k has a judged attempt in flight, k requests of ours are in flight;
-when an attempt alone leaves, nothing else of ours is.
+Nothing is retried unseen. While a block of company k has a judged attempt in flight, k requests of ours are in
+flight; when an attempt alone leaves, nothing else of ours is. A cold or warm block begins when the cache is so.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from temp0.core.plan import Block, Prompt
-from temp0.core.run import Attempt, Completion, Failure, Question, Role, Sample
+from temp0.core.plan import Block
+from temp0.core.run import Attempt, Completion, Failure, Sample
 from temp0.probe.dialect.reason import INTERRUPTED, REFUSED, TLS
 from temp0.probe.endpoint import Answer, Endpoint
 from temp0.probe.filler import Fillers
+from temp0.probe.line import Job, Line, Primers
 
 FATAL_STATUSES = frozenset({401, 403, 404})
 """Answers that will not change by asking again: no access, or nothing there."""
@@ -30,6 +31,12 @@ Twins that a server computes together end together; without this each of them bu
 filler that keeps nobody company.
 """
 
+PRIMING_ROUNDS = 3
+"""How often primers are sent where some fail. Where none is answered the block would not be warm, and is not asked."""
+
+NOT_WARM = "not-warm"
+"""Why a sitting stops: no primer of a warm block was answered."""
+
 SAMPLE_AFTER_S = (0.0, 0.05)
 SAMPLE_EVERY_S = 0.25
 
@@ -42,77 +49,12 @@ class Past:
     has_completion: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """One request to send, and what it is for."""
-
-    prompt: Prompt
-    role: Role
-    block: Block
-
-    @property
-    def question(self) -> Question:
-        """The request itself."""
-        condition = self.block.condition
-        return Question(
-            messages=self.prompt.messages,
-            max_tokens=self.prompt.max_tokens,
-            logprobs=condition.logprobs,
-            stream=condition.stream,
-        )
-
-
-@dataclass(slots=True)
-class Line:
-    """Hands out the jobs of consecutive blocks that share one pool.
-
-    While a judged attempt of the current block is unfinished, every free place gets a job, so that the pool stays
-    full; the next block begins when the last judged attempt of this one is done, and takes over its places as
-    they fall free.
-    """
-
-    blocks: Sequence[Block]
-    fillers: Fillers
-    at: int = 0
-    sent: int = 0
-    finished: int = 0
-
-    @property
-    def block(self) -> Block:
-        """The block whose judged attempts are being sent."""
-        return self.blocks[self.at]
-
-    def next(self) -> Job | None:
-        """The next job, or `None` when every judged attempt is done."""
-        if self.finished == self.block.size:
-            if self.at + 1 == len(self.blocks):
-                return None
-            self.at, self.sent, self.finished = self.at + 1, 0, 0
-        if self._can_judge():
-            self.sent += 1
-            return Job(prompt=self.block.prompt, role="judged", block=self.block)
-        return Job(prompt=self.fillers.next(self.block), role="filler", block=self.block)
-
-    def _can_judge(self) -> bool:
-        alone_among_fillers = self.block.condition.filler == "mixed"
-        return self.sent < self.block.size and not (alone_among_fillers and self.sent > self.finished)
-
-    @property
-    def is_filling(self) -> bool:
-        """Whether every judged attempt of the block has left and some are still awaited."""
-        return self.finished < self.block.size and not self._can_judge()
-
-    def finish(self, job: Job) -> None:
-        """Count a judged attempt that has ended, well or not."""
-        if job.role == "judged":
-            self.finished += 1
-
-
 @dataclass(slots=True)
 class Asking:
     """One sitting at an endpoint: sends the jobs of blocks and reports each attempt as it ends.
 
-    `clock` gives seconds since the run was created. `stopped` says why the sitting ended early, if it did.
+    `clock` gives seconds since the run was created. `resets` says that the endpoint's cache is made cold by emptying
+    it, which comes before each cold block. `stopped` says why the sitting ended early, if it did.
     """
 
     endpoint: Endpoint
@@ -121,6 +63,7 @@ class Asking:
     on_attempt: Callable[[Attempt], None]
     on_sample: Callable[[Sample], None]
     past: Past = Past()
+    resets: bool = False
     max_requests: int | None = None
     stopped: Failure | None = None
     _sent: int = 0
@@ -133,16 +76,46 @@ class Asking:
         self._has_completion = self.past.has_completion
 
     async def ask(self, blocks: Sequence[Block]) -> None:
-        """Send every block in turn; consecutive blocks of one prompt and condition share one pool.
+        """Send every block in turn; consecutive blocks of one prompt and condition share one pool, unless prepared.
 
         Cancelling ends the requests in flight, each recorded as a failure `interrupted`.
         """
-        for _, together in groupby(blocks, key=lambda block: (block.prompt.id, block.condition)):
+        for _, together in groupby(blocks, key=self._pool_of):
+            line = Line(list(together), self.fillers)
+            if not self.stopped:
+                await self._prepare(line.block)
             if self.stopped:
                 return
-            await self._pool(Line(list(together), self.fillers))
+            await self._pool(line)
 
-    async def _pool(self, line: Line) -> None:
+    def _pool_of(self, block: Block) -> tuple[object, ...]:
+        """What blocks have in common that may share a pool; one that is prepared has it for itself."""
+        is_prepared = block.condition.cache == "warm" or (block.condition.cache == "cold" and self.resets)
+        return (block.prompt.id, block.condition, block.index if is_prepared else None)
+
+    async def _prepare(self, block: Block) -> None:
+        """Bring the server's prefix cache into the state that the block is about, or stop; nothing is in flight."""
+        if block.condition.cache == "cold" and self.resets:
+            refusal = await self.endpoint.make_cold()
+            if refusal:
+                self._stop(refusal)
+        elif block.condition.cache == "warm":
+            await self._prime(block)
+
+    async def _prime(self, block: Block) -> None:
+        answered, wanted = 0, block.condition.company
+        primers = Primers(block, wanted)
+        for _ in range(PRIMING_ROUNDS):
+            primers = Primers(block, wanted - answered)
+            await self._pool(primers)
+            answered += primers.answered
+            if answered == wanted:
+                return
+        if not answered and primers.last_failure:
+            why = f"no primer of block {block.index} was answered: {primers.last_failure.message}"
+            self._stop(Failure(reason=NOT_WARM, message=why))
+
+    async def _pool(self, line: Line | Primers) -> None:
         sampling = asyncio.create_task(self._sample(line))
         workers = [asyncio.create_task(self._work(line)) for _ in range(line.block.condition.company)]
         try:
@@ -152,7 +125,7 @@ class Asking:
                 task.cancel()
             await asyncio.gather(*workers, sampling, return_exceptions=True)
 
-    async def _work(self, line: Line) -> None:
+    async def _work(self, line: Line | Primers) -> None:
         while not self.stopped and (job := line.next()) is not None:
             if self.max_requests is not None and self._sent >= self.max_requests:
                 self._stop(
@@ -160,12 +133,11 @@ class Asking:
                 )
                 return
             began_s = self.clock()
-            await self._attempt(job)
-            line.finish(job)
+            line.finish(job, await self._attempt(job))
             if job.role == "judged" and line.is_filling and self.clock() - began_s > GRACE_AFTER_S:
                 await asyncio.sleep(GRACE_S)
 
-    async def _attempt(self, job: Job) -> None:
+    async def _attempt(self, job: Job) -> Completion | Failure:
         order = self.past.attempts + self._sent
         self._sent += 1
         self._in_flight += 1
@@ -192,6 +164,7 @@ class Asking:
                     outcome=answer.outcome,
                 )
             )
+        return answer.outcome
 
     def _record(self, attempt: Attempt) -> None:
         self.on_attempt(attempt)
@@ -203,7 +176,7 @@ class Asking:
     def _stop(self, why: Failure) -> None:
         self.stopped = self.stopped or why
 
-    async def _sample(self, line: Line) -> None:
+    async def _sample(self, line: Line | Primers) -> None:
         """Note the server's own running count while the pool is at work; who tells none is cheap to ask."""
         pauses = iter(SAMPLE_AFTER_S)
         while True:
@@ -212,7 +185,7 @@ class Asking:
             if self._judged:
                 await self._sample_once(line, at_least=1 if pause else self._in_flight)
 
-    async def _sample_once(self, line: Line, *, at_least: int) -> None:
+    async def _sample_once(self, line: Line | Primers, *, at_least: int) -> None:
         """Keep a count that was taken while a judged attempt of one block ran, from leaving to coming back.
 
         A count lower than `at_least` was taken before our requests had arrived, and says nothing.

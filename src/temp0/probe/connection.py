@@ -10,17 +10,19 @@ import os
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from aiohttp import ClientTimeout
 
-from temp0.core.run import Failure
+from temp0.core.run import Completion, Failure
 from temp0.errors import EndpointError
 from temp0.probe.dialect import reason
+from temp0.probe.dialect.reason import printable
 from temp0.probe.endpoint import Answer
+from temp0.probe.event_stream import EVENT_STREAM
 from temp0.probe.header import kept_headers
 from temp0.probe.host import is_loopback
 from temp0.probe.key import Key
@@ -33,12 +35,24 @@ _IDLE_S = 4.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A whole HTTP answer: the status, the headers worth keeping and the body, key redacted."""
+    """A whole HTTP answer: the status, the headers worth keeping and the body, key redacted.
+
+    `first_byte_s` is the time to the first byte of the body, `None` where the body is empty: a server that streams
+    sends its headers before it has anything to say.
+    """
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    first_byte_s: float
+    content_type: str = ""
+    first_byte_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Torn(Answer):
+    """The failure of a connection after part of a body had come, and that part."""
+
+    reply: Reply
 
 
 class Connection:
@@ -65,42 +79,71 @@ class Connection:
         self._clock = clock
         self._headers = {"User-Agent": "temp0", **(headers or {})}
         self._proxy = _proxy(url)
-        self._sessions = [self._opened(pooled=True)]
+        self._kept = self._opened(pooled=True)
+        self._used_once: aiohttp.ClientSession | None = None
+        self._keeps = True
         self._has_answered = False
 
     async def exchange(
-        self, method: str, url: str, *, body: bytes | None = None, timeout_s: float | None = None
+        self,
+        method: str,
+        url: str,
+        *,
+        body: bytes | None = None,
+        timeout_s: float | None = None,
+        keep: bool = True,
     ) -> Reply | Answer:
-        """Send one request, once; the reply, or an answer that is a failure."""
-        session = self._sessions[-1]
+        """Send one request, once; the reply, or an answer that is a failure, `Torn` where part of a body had come.
+
+        Unless told to `keep` it, the connection is used for this request alone.
+        """
+        session = self._session(keep=keep)
         timeout = session.timeout if timeout_s is None else ClientTimeout(total=timeout_s)
         headers = None if body is None else {"Content-Type": "application/json"}
-        first_byte_s: float | None = None
+        response: aiohttp.ClientResponse | None = None
+        received = _Received()
         sent = self._clock()
         try:
             async with session.request(
                 method, url, data=body, headers=headers, timeout=timeout, allow_redirects=False
             ) as response:
-                first_byte_s = self._clock() - sent
-                received = await _whole(response)
-                self._has_answered = True
+                async for piece in response.content.iter_any():
+                    if not received.take(piece, self._clock() - sent):
+                        break
         except (aiohttp.ClientError, OSError) as error:
-            if first_byte_s is None and isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError):
-                self._stop_pooling()
-            return Answer(outcome=self._failure(error, timeout), first_byte_s=first_byte_s)
-        if received is None:
+            failure = self._failure(error, timeout)
+            if keep and response is None:
+                self._note_loss(error)
+            if response is None or not received.data:
+                return Answer(outcome=failure)
+            return Torn(outcome=failure, reply=self._reply(response, received), first_byte_s=received.first_byte_s)
+        if received.is_too_large:
             message = f"the answer has more than {LARGEST_ANSWER_BYTES:,} bytes"
-            return Answer(outcome=Failure(reason=reason.TOO_LARGE, message=message), first_byte_s=first_byte_s)
-        return self._reply(response, received, first_byte_s)
+            failure = Failure(reason=reason.TOO_LARGE, message=message)
+            return Answer(outcome=failure, first_byte_s=received.first_byte_s)
+        self._has_answered = True
+        reply = self._reply(response, received)
+        if keep and reply.content_type.lower().startswith(EVENT_STREAM):
+            self._keeps = False  # a stream that nobody asked for, after which some servers close without a word
+        return reply
 
     def redacted(self, failure: Failure) -> Failure:
         """The failure with `[key]` for the key in what it says."""
         return replace(failure, message=self._redact(failure.message))
 
+    def redacted_completion(self, completion: Completion) -> Completion:
+        """The completion with `[key]` for a key that came in pieces; its tokens go, since they would spell it."""
+        if self._key is None or self._key.is_placeholder:
+            return completion
+        text, reasoning = self._redact(completion.text), completion.reasoning and self._redact(completion.reasoning)
+        tokens = completion.tokens if text == completion.text else None
+        return replace(completion, text=text, reasoning=reasoning, tokens=tokens)
+
     async def close(self) -> None:
         """Close all connections."""
-        for session in self._sessions:
-            await session.close()
+        await self._kept.close()
+        if self._used_once:
+            await self._used_once.close()
 
     def _opened(self, *, pooled: bool) -> aiohttp.ClientSession:
         kept = {"keepalive_timeout": _IDLE_S} if pooled else {"force_close": True}
@@ -112,18 +155,32 @@ class Connection:
             proxy=self._proxy,
         )
 
-    def _stop_pooling(self) -> None:
-        """Use each connection once from now on, where a server that answers has closed one that we had kept.
+    def _session(self, *, keep: bool) -> aiohttp.ClientSession:
+        """Connections that are kept for the next request, or used for one."""
+        if keep and self._keeps:
+            return self._kept
+        if self._used_once is None:
+            self._used_once = self._opened(pooled=False)
+        return self._used_once
+
+    def _note_loss(self, error: Exception) -> None:
+        """Keep no connection from now on, where a server that answers has closed one that we had kept.
 
         It closes without saying so, and every kept connection would lose an attempt.
         """
-        if self._has_answered and len(self._sessions) == 1:
-            self._sessions.append(self._opened(pooled=False))
+        if self._has_answered and isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError):
+            self._keeps = False
 
-    def _reply(self, response: aiohttp.ClientResponse, body: bytes, first_byte_s: float) -> Reply:
+    def _reply(self, response: aiohttp.ClientResponse, received: _Received) -> Reply:
         headers = tuple((name, self._redact(value)) for name, value in kept_headers(response.headers))
-        body = body if self._key is None else self._key.redact(body)
-        return Reply(status=response.status, headers=headers, body=body, first_byte_s=first_byte_s)
+        body = bytes(received.data)
+        return Reply(
+            status=response.status,
+            headers=headers,
+            body=body if self._key is None else self._key.redact(body),
+            content_type=self._redact(printable(response.headers.get("Content-Type", ""))),
+            first_byte_s=received.first_byte_s,
+        )
 
     def _failure(self, error: Exception, timeout: ClientTimeout) -> Failure:
         for kind, name in REASON_OF_EXCEPTION:
@@ -153,14 +210,23 @@ REASON_OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
 )
 
 
-async def _whole(response: aiohttp.ClientResponse) -> bytes | None:
-    """The whole body, decompressed, or `None` where it is larger than an answer can be."""
-    received = bytearray()
-    async for piece in response.content.iter_any():
-        received += piece
-        if len(received) > LARGEST_ANSWER_BYTES:
-            return None
-    return bytes(received)
+@dataclass(slots=True)
+class _Received:
+    """What has come of a body, decompressed, and when the first byte of it did."""
+
+    data: bytearray = field(default_factory=bytearray)
+    first_byte_s: float | None = None
+
+    @property
+    def is_too_large(self) -> bool:
+        return len(self.data) > LARGEST_ANSWER_BYTES
+
+    def take(self, piece: bytes, at_s: float) -> bool:
+        """Add a piece; whether there is room for more."""
+        if self.first_byte_s is None:
+            self.first_byte_s = at_s
+        self.data += piece
+        return not self.is_too_large
 
 
 def _message(error: Exception, timeout: ClientTimeout) -> str:

@@ -20,6 +20,26 @@ class Answer:
     first_byte_s: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColdMeans:
+    """How a server answers as if it had never read a prompt; `by` says it in a few words.
+
+    A means that `is_reset` empties the cache of the whole server, so that it comes before a block and only what is
+    read first after it is surely cold. Any other goes with each question.
+    """
+
+    server: str
+    by: str
+    is_reset: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoColdMeans:
+    """That no means is known, and why, in words that can follow "since"."""
+
+    why: str
+
+
 class Endpoint(Protocol):
     """Something that completes prompts."""
 
@@ -36,6 +56,12 @@ class Endpoint(Protocol):
 
     async def running(self) -> float | None:
         """The server's own count of requests it is working on now, or `None` where it does not tell."""
+
+    async def cold_means(self) -> ColdMeans | NoColdMeans:
+        """How the server's prefix cache can be made cold; asked of the server once, before any cold question."""
+
+    async def make_cold(self) -> Failure | None:
+        """Empty the server's prefix cache where that is the means; a failure where the server would not."""
 
     async def close(self) -> None:
         """Give back connections."""

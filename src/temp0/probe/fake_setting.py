@@ -20,6 +20,10 @@ class FakeSettings:
     rate: float = 0.0
     company_rate: float = 0.0
     company_text: bool = False
+    cold_text: bool = False
+    observer_text: bool = False
+    stream_text: bool = False
+    can_cold: bool = True
     length: int = 24
     fork: int = 8
     margin: float = 0.02
@@ -107,6 +111,10 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "rate": _real(1),
     "company_rate": _real(1),
     "company_text": _flag,
+    "cold_text": _flag,
+    "observer_text": _flag,
+    "stream_text": _flag,
+    "can_cold": _flag,
     "length": _whole(1),
     "fork": _whole(0),
     "margin": _real(100),

@@ -1,12 +1,15 @@
 """Which response headers are kept: those that tell about the request, a cache, a limit or the machine behind.
 
-An explicit choice, so that a cookie or a key can never slip into a record.
+A rule over the words of a name, since every server has names of its own for its replicas. What may be a secret is
+never kept, whatever else its name says, so that a cookie or a key cannot slip into a record.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
+from operator import itemgetter
 
 from temp0.probe.dialect.reason import printable
 
@@ -16,48 +19,56 @@ _KEPT = frozenset(
         "apim-request-id",
         "cf-ray",
         "location",
-        "openai-model",
         "openai-processing-ms",
-        "openai-version",
         "request-id",
         "retry-after",
         "retry-after-ms",
-        "server",
-        "server-timing",
         "via",
         "x-amz-cf-id",
         "x-amzn-requestid",
-        "x-backend",
-        "x-envoy-upstream-service-time",
-        "x-instance",
-        "x-instance-id",
-        "x-model",
-        "x-node",
-        "x-pod",
-        "x-pod-name",
         "x-process-time",
-        "x-provider",
-        "x-region",
-        "x-replica",
-        "x-replica-id",
         "x-request-id",
-        "x-server",
-        "x-served-by",
-        "x-upstream",
-        "x-worker",
-        "x-worker-id",
+        "x-varnish",
     }
 )
 _KEPT_PREFIXES = ("anthropic-ratelimit-", "x-litellm-", "x-ms-", "x-ratelimit-")
-_NEVER = frozenset({"cache-control"})
+
+# Beginnings of words: `host` is in x-hostname, `rout` in x-route, x-router and x-routed-to. The last line tells an
+# answer that was kept from an earlier one, the others one machine, replica, route or release from another.
+_TELLING = (
+    *("accelerator", "backend", "balancer", "cluster", "compute", "container", "datacenter", "deployment"),
+    *("device", "edge", "engine", "gateway", "gpu", "hardware", "host", "instance", "machine", "node"),
+    *("partition", "pod", "provider", "rack", "region", "replica", "rout", "serve", "shard", "slot"),
+    *("tpu", "upstream", "worker", "zone", "build", "commit", "model", "release", "revision", "variant", "version"),
+    *("cache", "memoiz", "replay"),
+)
+_TELLING_WORDS = frozenset({"az", "colo", "dc", "hit", "hits", "pid", "pop", "rank"})
+
+_SECRET = re.compile(r"auth|cookie|credential|csrf|jwt|passw|secret|session|signature|xsrf")
+# Whole words: portkey keeps no key, and `tokens` are counted. A cache key names what was found and opens nothing.
+_SECRET_WORD = re.compile(r"(?:access|api|client|id|license|master|private|refresh|subscription)?(?:keys?|token)")
+_CACHE_KEY = re.compile(r"cache-?key")
+_POLICY = "cache-control"
 
 
 def kept_headers(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """The headers worth a record, names in lower case, sorted; several of one name in the order they came."""
-    return tuple(sorted((name.lower(), printable(value)) for name, value in headers.items() if _is_kept(name)))
+    kept = [(name.lower(), printable(value)) for name, value in headers.items() if _is_kept(name.lower())]
+    return tuple(sorted(kept, key=itemgetter(0)))
 
 
 @lru_cache(maxsize=1024)  # a server sends the same few names with every answer
 def _is_kept(name: str) -> bool:
-    name = name.lower()
-    return name in _KEPT or name.startswith(_KEPT_PREFIXES) or ("cache" in name and name not in _NEVER)
+    if _may_be_secret(name) or name.endswith(_POLICY):
+        return False
+    is_telling = any(word.startswith(_TELLING) or word in _TELLING_WORDS for word in _words(name))
+    return is_telling or name in _KEPT or name.startswith(_KEPT_PREFIXES)
+
+
+def _may_be_secret(name: str) -> bool:
+    words = _words(_CACHE_KEY.sub("cache", name))
+    return bool(_SECRET.search(name)) or any(map(_SECRET_WORD.fullmatch, words))
+
+
+def _words(name: str) -> list[str]:
+    return re.split(r"[-_.]", name)

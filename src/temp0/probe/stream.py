@@ -30,7 +30,7 @@ class StreamConnection(Connection):
 
     async def stream(self, url: str, body: bytes) -> tuple[Piece, ...] | Failure:
         """Post one request, once, and take its answer piece by piece until it ends."""
-        session = self._sessions[-1]
+        session = self._session(keep=True)
         sent = self._clock()
         headers = {"Content-Type": "application/json"}
         try:
@@ -38,8 +38,7 @@ class StreamConnection(Connection):
                 pieces = await self._pieces(response, sent)
                 self._has_answered = True
         except (aiohttp.ClientError, OSError) as error:
-            if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError):
-                self._stop_pooling()
+            self._note_loss(error)
             return self._failure(error, session.timeout)
         if pieces is None:
             return Failure(reason=TOO_LARGE, message=f"the answer has more than {LARGEST_ANSWER_BYTES:,} bytes")

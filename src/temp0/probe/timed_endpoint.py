@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 
 from temp0.core.run import Address, Failure, Question
 from temp0.errors import EndpointError
+from temp0.probe.dialect.error import named_fields
 from temp0.probe.dialect.openai_chat import OPENAI_CHAT
 from temp0.probe.host import with_known_path
 from temp0.probe.key import endpoint_key
@@ -18,12 +19,10 @@ from temp0.probe.opening import open_endpoint
 from temp0.probe.stream import StreamConnection
 from temp0.probe.streamed_chat import StreamedAnswer, streamed_answer
 
-_BAD_REQUEST = (400, 422)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """Which fields beyond the dialect go with a question.
+    """Which fields that a server need not know go with a question.
 
     `ignore_eos` has every answer go on to its limit (vLLM, SGLang, llama.cpp, ours); `stream_options` has the server
     count tokens.
@@ -32,17 +31,15 @@ class Extras:
     ignore_eos: bool = True
     stream_options: bool = True
 
-    def body(self) -> dict[str, object]:
-        """The fields as they are sent."""
-        sent: dict[str, object] = {"ignore_eos": True} if self.ignore_eos else {}
-        return sent | ({"stream_options": {"include_usage": True}} if self.stream_options else {})
+    def applied(self, body: Mapping[str, object]) -> dict[str, object]:
+        """The body of a streamed question with these fields, and without those that are not wanted."""
+        sent = dict(body) | {"ignore_eos": self.ignore_eos}
+        return {name: value for name, value in sent.items() if getattr(self, name, True)}
 
     def without(self, refusal: Failure) -> Extras | None:
         """What is left after a refusal that names one of them; `None` where it names none."""
-        named = [field.name for field in fields(self) if getattr(self, field.name) and field.name in refusal.message]
-        if refusal.status not in _BAD_REQUEST or not named:
-            return None
-        return replace(self, **dict.fromkeys(named, False))
+        named = named_fields(refusal, (field.name for field in fields(self) if getattr(self, field.name)))
+        return replace(self, **dict.fromkeys(named, False)) if named else None
 
 
 class TimedEndpoint:
@@ -55,7 +52,7 @@ class TimedEndpoint:
 
     async def ask(self, question: Question, extras: Extras) -> StreamedAnswer | Failure:
         """Send one request, once, and read its answer."""
-        body = {**OPENAI_CHAT.body(replace(question, stream=True), self.address.model), **extras.body()}
+        body = extras.applied(OPENAI_CHAT.body(replace(question, stream=True), self.address.model))
         written = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
         pieces = await self._connection.stream(self._url, written)
         if isinstance(pieces, Failure):

@@ -8,17 +8,20 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 
-from temp0.core.analysis import Analysis, ConditionAnalysis, Fork, Verdict
+from temp0.core.analysis import Analysis, ConditionAnalysis, Verdict
 from temp0.core.company import is_shown
+from temp0.report.explanation import is_settled
+from temp0.report.naming import listed
 
 _NOT_BY_ASKING_ON = frozenset({"refused", "http-401", "http-403", "http-404"})
 """Failures that asking on cannot mend: no server there, or none that answers us."""
+_NAMED = 12
 
 
 def limits(analysis: Analysis) -> tuple[str, ...]:
     """What this run cannot tell, as sentences."""
     answered = [one for prompt in analysis.prompts for one in prompt.conditions if one.completions]
-    return tuple(sentence for sees, sentence in _LIMITS if sees(analysis, answered))
+    return tuple(sentence for tell in _LIMITS for sentence in tell(analysis, answered))
 
 
 def advice(analysis: Analysis) -> str | None:
@@ -47,33 +50,46 @@ def _is_hopeless(analysis: Analysis) -> bool:
     return analysis.exit_code == 3 and bool(reasons & _NOT_BY_ASKING_ON)
 
 
-Seen = Callable[[Analysis, Sequence[ConditionAnalysis]], bool]
+Answered = Sequence[ConditionAnalysis]
 
 
-def _has_agreed(analysis: Analysis, _: Sequence[ConditionAnalysis]) -> bool:
-    return any(prompt.verdict is Verdict.AGREED for prompt in analysis.prompts)
+def _agreement(analysis: Analysis, _: Answered) -> Iterable[str]:
+    if any(prompt.verdict is Verdict.AGREED for prompt in analysis.prompts):
+        yield "Agreement is bounded, never proved: other prompts, loads and days were not asked."
+    if is_settled(analysis) and analysis.untested:
+        yield f"Not tested, so not ruled out: {listed([one.cause for one in analysis.untested], _NAMED)}."
 
 
-def _has_alone(_: Analysis, answered: Sequence[ConditionAnalysis]) -> bool:
-    return any(one.condition.company == 1 for one in answered)
+def _strangers(analysis: Analysis, answered: Answered) -> Iterable[str]:
+    """Strangers matter where we were alone and no server counted what ran."""
+    alone = [one for one in answered if one.condition.company == 1 and one.company.measured_by != "server"]
+    if not alone:
+        return
+    if analysis.exclusive:
+        yield "That nobody else used the endpoint is your word (--exclusive); it cannot be checked from here."
+        return
+    varied = any(one.verdict is Verdict.DIVERGED for one in alone)
+    none = "; where there are none, --exclusive says so" if varied else ""
+    yield f"Alone means that nothing else of ours was in flight; strangers' requests cannot be seen from here{none}."
 
 
-def _has_bound_only(_: Analysis, answered: Sequence[ConditionAnalysis]) -> bool:
+def _lower_bound(_: Analysis, answered: Answered) -> Iterable[str]:
     in_company = (one.company for one in answered if one.condition.company > 1)
-    return any(is_shown(company) and company.measured_by == "speed-up" for company in in_company)
+    if any(is_shown(company) and company.measured_by == "speed-up" for company in in_company):
+        yield "Company known from speed-up is only a lower bound; the server gave no count of its own."
 
 
-def _has_unmeasured_margin(analysis: Analysis, _: Sequence[ConditionAnalysis]) -> bool:
-    return any(fork.margin.value is None for fork in _first_forks(analysis))
+def _unknown_margins(analysis: Analysis, _: Answered) -> Iterable[str]:
+    """Why margins are unknown at the first forks."""
+    first = (prompt.tree.fork for prompt in analysis.prompts if prompt.tree and prompt.tree.fork)
+    reasons = dict.fromkeys(fork.margin.reason for fork in first if fork.margin.value is None)
+    for reason in reasons:
+        yield f"How nearly two tokens were tied is unknown at some forks{f': {reason}' if reason else ''}."
 
 
-def _first_forks(analysis: Analysis) -> Iterable[Fork]:
-    return (prompt.tree.fork for prompt in analysis.prompts if prompt.tree and prompt.tree.fork)
-
-
-_LIMITS: tuple[tuple[Seen, str], ...] = (
-    (_has_agreed, "Agreement is bounded, never proved: other prompts, loads and days were not asked."),
-    (_has_alone, "Alone means that nothing else of ours was in flight; strangers' requests cannot be seen from here."),
-    (_has_bound_only, "Company known from speed-up is only a lower bound; the server gave no count of its own."),
-    (_has_unmeasured_margin, "How nearly two tokens were tied at a fork is unknown where a margin is not given."),
+_LIMITS: tuple[Callable[[Analysis, Answered], Iterable[str]], ...] = (
+    _agreement,
+    _strangers,
+    _lower_bound,
+    _unknown_margins,
 )

@@ -49,7 +49,8 @@ def _shared(text: str) -> str:
 def _place(fork: Fork) -> str:
     token = "" if fork.token is None else f", token {fork.token}"
     margin = "" if fork.margin.kind == "unknown" else f", margin {figure.margin(fork.margin)}"
-    return f"fork at char {fork.char}, byte {fork.byte}{token}{margin}"
+    same = f"\n{figure.SAW_THE_SAME}" if fork.margin.shift == 0 else ""
+    return f"fork at char {fork.char}, byte {fork.byte}{token}{margin}{same}"
 
 
 def _grow(node: Tree, shown: Outline, total: int) -> None:

@@ -1,4 +1,4 @@
-"""Why the answers of a run differ: its named causes, else what the difference lines up with.
+"""Why the answers of a run differ: its causes, and for what none of them explains, what the difference lines up with.
 
 That a difference lines up with what was varied is a fact about this run and never called a cause.
 """
@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from temp0.core.analysis import Analysis, ConditionAnalysis, PromptAnalysis, Verdict
+from temp0.core.analysis import Analysis, Cause, ConditionAnalysis, PromptAnalysis, Verdict
 from temp0.core.company import is_shown
 from temp0.core.plan import Condition
+from temp0.report.cause_word import is_note
+from temp0.report.command import held
 from temp0.report.figure import probability, some
-from temp0.report.headline import who
+from temp0.report.naming import listed, who
 from temp0.report.visible import beginning
 
-_NOTES = frozenset({"not-measured", "no-visible-output", "short-window", "finish"})
-"""Causes that say what could not be seen; they never explain a difference."""
 _LINES = 6
+_TOLD = 4
+_LONGEST = 300
 _OFTEN_BY_CHANCE = 0.1
 
 _VARIED: tuple[tuple[str, Callable[[Condition], object]], ...] = (
@@ -31,20 +33,60 @@ _VARIED: tuple[tuple[str, Callable[[Condition], object]], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """The heading above the causes, and sentences where no cause explains a difference."""
+    """What stands under one heading: causes, sentences where no cause explains, and what could not be tested.
+
+    Each entry of `untested` has causes, listed, and the reason they share.
+    """
 
     heading: str
-    sentences: tuple[str, ...]
+    causes: tuple[Cause, ...] = ()
+    sentences: tuple[str, ...] = ()
+    untested: tuple[tuple[str, str], ...] = ()
 
 
-def why(analysis: Analysis) -> Explanation:
-    """What stands in place of, or above, the causes."""
-    if analysis.verdict is not Verdict.DIVERGED:
-        nothing = () if analysis.causes else ("There is no difference to explain.",)
-        return Explanation(heading="What to know", sentences=nothing)
-    explained = any(cause.cause not in _NOTES for cause in analysis.causes)
-    parted = [prompt for prompt in analysis.prompts if prompt.verdict is Verdict.DIVERGED]
-    return Explanation(heading="Why", sentences=() if explained else _contrasts(parted))
+def why(analysis: Analysis) -> tuple[Explanation, ...]:
+    """Causes in the order given; notes under a heading of their own where a difference is to be explained.
+
+    That nothing at all was measured is the headline of such a run, and not told again.
+    """
+    diverged = analysis.verdict is Verdict.DIVERGED
+    causes = [cause for cause in analysis.causes if analysis.exit_code != 3 or cause.cause != "not-measured"]
+    reasons = tuple(cause for cause in causes if not diverged or not is_note(cause))
+    notes = tuple(cause for cause in causes if diverged and is_note(cause))
+    told = (
+        Explanation(
+            heading="Why" if diverged else "What to know",
+            causes=reasons,
+            sentences=_contrasts(_unexplained(analysis, reasons)),
+        ),
+        Explanation(heading="Also to know", causes=notes),
+        Explanation(heading="Not tested", untested=_untested(analysis)),
+    )
+    return tuple(one for one in told if one.causes or one.sentences or one.untested)
+
+
+def is_settled(analysis: Analysis) -> bool:
+    """Whether nothing waits for a reason: all agreed, or a cause was found for every prompt that diverged."""
+    found = [cause for cause in analysis.causes if cause.certainty == "found" and not is_note(cause)]
+    return analysis.verdict is not Verdict.UNDECIDED and not _unexplained(analysis, found)
+
+
+def _unexplained(analysis: Analysis, reasons: Sequence[Cause]) -> list[PromptAnalysis]:
+    """The diverged prompts that no cause names; one that names no prompt holds for all."""
+    if any(not cause.prompts for cause in reasons):
+        return []
+    named = {prompt for cause in reasons for prompt in cause.prompts}
+    return [one for one in analysis.prompts if one.verdict is Verdict.DIVERGED and one.id not in named]
+
+
+def _untested(analysis: Analysis) -> tuple[tuple[str, str], ...]:
+    """What could not be tested, where that may be the reason wanted; nothing where nothing was measured at all."""
+    if is_settled(analysis) or analysis.exit_code == 3:
+        return ()
+    alike: dict[str, list[str]] = {}
+    for one in analysis.untested:
+        alike.setdefault(one.reason, []).append(one.cause)
+    return tuple((listed(causes), held(beginning(reason, _LONGEST))) for reason, causes in alike.items())
 
 
 def contrast(prompt: PromptAnalysis) -> str | None:
@@ -57,11 +99,14 @@ def contrast(prompt: PromptAnalysis) -> str | None:
     varied = [name for name, setting in _VARIED if _lines_up(answered, texts, setting)]
     if not varied:
         return None
-    told = ", ".join(_told(one, texts, answered[:place]) for place, one in enumerate(answered))
-    return f"{beginning(prompt.id, 40)} lines up with {' and '.join(varied)}: {told}{_by_chance(prompt)}."
+    told = [_told(one, texts, answered[:place]) for place, one in enumerate(answered)]
+    each = f": {', '.join(told)}" if len(told) <= _TOLD else ""
+    return f"{beginning(prompt.id, 40)} lines up with {' and '.join(varied)}{each}{_by_chance(prompt)}."
 
 
 def _contrasts(parted: Sequence[PromptAnalysis]) -> tuple[str, ...]:
+    if not parted:
+        return ()
     lines = {prompt.id: line for prompt in parted if (line := contrast(prompt))}
     told = list(lines.values())[:_LINES]
     if len(lines) > _LINES:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from temp0.core.analysis import Company, Comparison, Estimate, Margin
+from temp0.core.analysis import Cause, Company, Comparison, Estimate, Margin
 from temp0.core.company import is_shown
 
 UNKNOWN = "\N{EN DASH}"
 UNBROKEN = "\N{NO-BREAK SPACE}"
+SAW_THE_SAME = "the branches saw the same logprobs and chose differently"
 _PERCENT = f"{UNBROKEN}%"
 _MOST_DECIMALS = 6
 
@@ -73,22 +74,47 @@ def _p(p: float) -> str:
     return f"{p:.3f}" if 0.001 <= p < 1 else f"{p:.2g}"
 
 
+def adjusted(cause: Cause) -> str:
+    """What Holm makes of a cause's p, whose evidence has the p itself; empty where that is the same."""
+    if cause.p is None or cause.p_adjusted is None or cause.p_adjusted == cause.p:
+        return ""
+    return f"{probability(cause.p_adjusted)} adjusted for all causes tested"
+
+
 def company(value: Company) -> str:
-    """Company asked for and reached: `8 (7.9 seen)`, `8 (at least 3.1)`, `8 (not shown)`, `alone`."""
-    asked = "alone" if value.asked == 1 else str(value.asked)
+    """Company reached of what was asked: `7.9 of 8`, `≥ 3.1 of 8`, `not shown`; a dash alone where nobody counted."""
+    of = f"{UNBROKEN}of{UNBROKEN}{value.asked}"
     if value.measured_by == "server" and value.reached is not None:
-        return asked if value.reached == value.asked == 1 else f"{asked} ({number(value.reached)} seen)"
+        return f"{number(value.reached)}{of}"
     if value.asked == 1:
-        return asked
-    is_bound = is_shown(value) and value.reached is not None
-    return f"{asked} (at least {number(value.reached)})" if is_bound else f"{asked} (not shown)"
+        return UNKNOWN
+    return f"≥{UNBROKEN}{number(value.reached)}{of}" if is_shown(value) else "not shown"
+
+
+def logprob(value: float | None) -> str:
+    r"""A logprob, or a difference of two, to four decimals; a dash where there is none.
+
+    >>> logprob(-0.70114)
+    '\u22120.7011'
+    """
+    return UNKNOWN if value is None else f"{value:.4f}".replace("-", "\N{MINUS SIGN}")
 
 
 def margin(value: Margin) -> str:
-    """A margin with its class, or why it is unknown."""
+    """A margin with its class and shift, or why it is unknown."""
     if value.value is None:
         return f"{value.kind}: {value.reason}" if value.reason else value.kind
-    return f"{number(value.value)} ({value.kind})"
+    shift = "" if value.shift is None else f", shift {number(value.shift)}"
+    return f"{number(value.value)} ({value.kind}){shift}"
+
+
+def spread(low: float, high: float) -> str:
+    """Whole numbers from one to another.
+
+    >>> spread(12, 3312), spread(4, 4)
+    ('12 to 3,312', '4')
+    """
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def moment(created: str) -> str:

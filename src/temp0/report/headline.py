@@ -6,14 +6,18 @@ The sentences follow from the analysis alone; numbers in them are the analysis's
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from temp0.core.analysis import Analysis, ConditionAnalysis, PromptAnalysis, Verdict
+from temp0.core.company import is_shown
+from temp0.report.answer import answers, deciding
 from temp0.report.figure import UNBROKEN, every, percent, some, times
+from temp0.report.naming import quoted, who
 from temp0.report.visible import beginning
 
-_LISTED = 6
+_REASONS = 6
+_TOTALS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,58 +38,24 @@ def headline(analysis: Analysis) -> Headline:
     return Headline(sentence=told.sentence, reach=told.reach + cut_short)
 
 
-def answers(prompt: PromptAnalysis) -> str:
-    """How many different answers a prompt got: `12 different texts in 30 completions`."""
-    total = completions(prompt)
-    if not total:
-        return "no completion counted"
-    texts = "one text" if prompt.distinct.text == 1 else f"{prompt.distinct.text:,} different texts"
-    return f"{texts} in {some(total, 'completion')}"
-
-
-def completions(prompt: PromptAnalysis) -> int:
-    """The completions of a prompt that count, over all conditions."""
-    return sum(condition.completions for condition in prompt.conditions)
-
-
-def blocks(one: ConditionAnalysis) -> int:
-    """The blocks that hold a completion of a condition; one completion stands in one block."""
-    return one.agreement.n if one.agreement else one.completions
-
-
-def deeper_level(prompt: PromptAnalysis) -> str | None:
-    """Says which stricter level of equality breaks first where the text does not."""
-    for level, count in (("token sequences", prompt.distinct.tokens), ("logprobs", prompt.distinct.logprobs)):
-        if prompt.distinct.text == 1 and count is not None and count > 1:
-            return f"One text, but {count:,} different {level}: equal text is not equal computation."
-    return None
-
-
 def total_agreement(analysis: Analysis) -> str:
-    """TARr@N of each condition: `TARr@20: 100 % alone, 40 % company 8`; empty where it was not measured."""
+    """TARr@N of each condition: `TARr@20: 100 % (alone), 40 % (company 8)`, or the least and the most of many.
+
+    Empty where it was not measured.
+    """
     totals = analysis.total_agreement
-    if len({total.n for total in totals}) == 1:
-        return f"TARr@{totals[0].n}: " + ", ".join(f"{percent(one.value)} {one.condition}" for one in totals)
-    return ", ".join(f"TARr@{one.n}: {percent(one.value)} {one.condition}" for one in totals)
+    told = [f"{percent(one.value)} ({one.condition})" for one in totals]
+    if len({one.n for one in totals}) > 1:
+        told = [f"TARr@{one.n}{UNBROKEN}{each}" for one, each in zip(totals, told, strict=True)]
+    if len(told) > _TOTALS:
+        by_value = sorted(range(len(totals)), key=lambda place: totals[place].value)
+        told = [f"from {told[by_value[0]]} to {told[by_value[-1]]}"]
+    return f"TARr@{totals[0].n}: {', '.join(told)}" if len({one.n for one in totals}) == 1 else ", ".join(told)
 
 
 def tested_pairs(prompts: Sequence[PromptAnalysis]) -> Counter[tuple[str, str]]:
     """Of how many prompts each pair of conditions was tested: what its adjusted p values are adjusted for."""
     return Counter((pair.a, pair.b) for prompt in prompts for pair in prompt.comparisons if pair.p is not None)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Prompt names in a row, cut after some: `A, B and 3 more`."""
-    shown = [beginning(name, 40) for name in names[:_LISTED]]
-    more = len(names) - len(shown)
-    if more:
-        return f"{', '.join(shown)} and {more:,} more"
-    return " and ".join([*([", ".join(shown[:-1])] if shown[1:] else []), *shown[-1:]])
-
-
-def who(ids: Sequence[str]) -> str:
-    """Prompts by name where they are few, else their number."""
-    return listed(ids) if len(ids) <= _LISTED else some(len(ids), "prompt")
 
 
 def _nothing(analysis: Analysis) -> Headline:
@@ -98,7 +68,7 @@ def _nothing(analysis: Analysis) -> Headline:
     counts = Counter[str]()
     for tally in tallies:
         counts[tally.reason] += tally.count
-    reasons = ", ".join(f"{times(count)} {beginning(reason, 60)}" for reason, count in counts.most_common(_LISTED))
+    reasons = ", ".join(f"{times(count)} {beginning(reason, 60)}" for reason, count in counts.most_common(_REASONS))
     why = f"Every attempt failed or was excluded: {reasons}." if reasons else "Nothing was sent."
     first = (f"The first said: {beginning(tallies[0].message, 200)}",) if tallies and tallies[0].message else ()
     return Headline(sentence="Nothing was measured: no completion counted.", reach=(why, *first))
@@ -127,11 +97,11 @@ def _how_many(parted: int, prompts: int) -> str:
 
 def _where(parted: Sequence[PromptAnalysis]) -> tuple[str, ...]:
     """Under which conditions answers parted, as far as the verdicts alone say it."""
-    alone = [one for prompt in parted for one in prompt.conditions if one.condition.company == 1]
-    together = [one for prompt in parted for one in prompt.conditions if one.condition.company > 1]
     forked = [prompt.id for prompt in parted if _forks_alone(prompt)]
     if forked:
         return (f"Asked one at a time, {who(forked)} already got more than one answer.",)
+    together = [one for prompt in parted for one in deciding(prompt) if one.condition.company > 1]
+    alone = [one for prompt in parted for one in deciding(prompt) if one.condition.company == 1]
     if together and alone and all(one.verdict is Verdict.AGREED for one in alone):
         subject = "each of them" if parted[1:] else "it"
         then = "another" if all(one.distinct.text == 1 for one in together) else "it did not stay so"
@@ -140,7 +110,10 @@ def _where(parted: Sequence[PromptAnalysis]) -> tuple[str, ...]:
 
 
 def _forks_alone(prompt: PromptAnalysis) -> bool:
-    return any(one.condition.company == 1 and one.verdict is Verdict.DIVERGED for one in prompt.conditions)
+    """Whether answers asked one at a time differ, under one condition or between two."""
+    alone = {one.name: one for one in deciding(prompt) if one.condition.company == 1}
+    between = (pair.verdict for pair in prompt.comparisons if pair.a in alone and pair.b in alone)
+    return Verdict.DIVERGED in {*(one.verdict for one in alone.values()), *between}
 
 
 def _open_ends(analysis: Analysis) -> tuple[str, ...]:
@@ -158,20 +131,43 @@ def _open_ends(analysis: Analysis) -> tuple[str, ...]:
 def _agreed(analysis: Analysis) -> Headline:
     count = len(analysis.prompts)
     subject = f"{every(count, 'prompt').capitalize()} gave one answer{' each' if count > 1 else ''}"
-    names = list(dict.fromkeys(one.name for one in _conditions(analysis.prompts)))
+    names = list(dict.fromkeys(one.name for prompt in analysis.prompts for one in deciding(prompt)))
     under = f"under all {len(names)} conditions" if len(names) > 1 else f"({names[0]})"
-    return Headline(sentence=f"{subject} {under}.", reach=(*_worst_bound(analysis.prompts), *_unbounded(analysis)))
+    return Headline(
+        sentence=f"{subject} {under}{' that count' if names[1:] and _uncounted(analysis) else ''}.",
+        reach=(*_uncounted(analysis), *_worst_bound(analysis.prompts), *_unbounded(analysis)),
+    )
 
 
-def _conditions(prompts: Iterable[PromptAnalysis]) -> list[ConditionAnalysis]:
-    return [one for prompt in prompts for one in prompt.conditions]
+def _uncounted(analysis: Analysis) -> tuple[str, ...]:
+    """Differences that do not count: under logprobs beside plain attempts, and between streamed and whole answers."""
+    observed = [prompt.id for prompt in analysis.prompts if _differs_beyond(prompt, logprobs=True)]
+    streamed = [prompt.id for prompt in analysis.prompts if _differs_beyond(prompt, logprobs=False)]
+    told = []
+    if observed:
+        told.append(f"With logprobs asked for, {who(observed)} got other answers, too; plain attempts decide.")
+    if streamed:
+        told.append(f"Streamed and whole answers differ for {who(streamed)}; that is told, but does not count.")
+    return tuple(told)
+
+
+def _differs_beyond(prompt: PromptAnalysis, *, logprobs: bool) -> bool:
+    """Whether a prompt that did not diverge differs with `logprobs`, or else across streaming."""
+    counted = {one.name for one in deciding(prompt)}
+    if prompt.verdict is Verdict.DIVERGED:
+        return False
+    pairs = [pair for pair in prompt.comparisons if pair.verdict is Verdict.DIVERGED]
+    across = [pair for pair in pairs if (pair.a in counted and pair.b in counted) is not logprobs]
+    within = logprobs and any(one.verdict is Verdict.DIVERGED for one in prompt.conditions)
+    return within or bool(across)
 
 
 def _worst_bound(prompts: Sequence[PromptAnalysis]) -> tuple[str, ...]:
     """The weakest bound of all, with the condition and the number of blocks that it belongs to."""
     bounds = [
         (one.variant_rate_upper, one.agreement.n, one.name)
-        for one in _conditions(prompts)
+        for prompt in prompts
+        for one in deciding(prompt)
         if one.variant_rate_upper is not None and one.agreement
     ]
     if not bounds:
@@ -187,31 +183,42 @@ def _unbounded(analysis: Analysis) -> tuple[str, ...]:
     """The conditions that ran as one block, which bounds nothing."""
     ids: dict[str, list[str]] = {}
     for prompt in analysis.prompts:
-        for one in prompt.conditions:
+        for one in deciding(prompt):
             if one.agreement and one.agreement.n == 1:
                 ids.setdefault(one.name, []).append(prompt.id)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, hit in ids.items():
+        alike.setdefault(tuple(hit), []).append(name)
     return tuple(
-        f"“{name}” ran as one block{f' ({who(hit)})' if len(hit) < len(analysis.prompts) else ''}: no bound."
-        for name, hit in ids.items()
+        f"{quoted(names)} ran as one block{' each' if names[1:] else ''}"
+        f"{f' ({who(hit)})' if len(hit) < len(analysis.prompts) else ''}: no bound."
+        for hit, names in alike.items()
     )
 
 
 def _undecided(analysis: Analysis) -> Headline:
-    reasons: dict[str, list[str]] = {}
+    hit: dict[str, list[tuple[str, str]]] = {}
     for prompt in analysis.prompts:
-        for condition in prompt.conditions:
-            if reason := _why_undecided(condition):
-                reasons.setdefault(reason, []).append(prompt.id)
-    told = [f"{reason} ({who(list(dict.fromkeys(ids)))})." for reason, ids in reasons.items()]
-    return Headline(sentence="No two answers differed, but that proves no agreement.", reach=tuple(told))
+        for one in deciding(prompt):
+            if reason := _why_undecided(one):
+                hit.setdefault(reason, []).append((one.name, prompt.id))
+    told = [
+        f"Under {quoted(list(dict.fromkeys(name for name, _ in pairs)))} {reason} "
+        f"({who(list(dict.fromkeys(prompt for _, prompt in pairs)))})."
+        for reason, pairs in hit.items()
+    ]
+    uncounted = _uncounted(analysis)
+    which = "answers that count" if uncounted else "answers"
+    return Headline(sentence=f"No two {which} differed, but that proves no agreement.", reach=(*told, *uncounted))
 
 
-def _why_undecided(condition: ConditionAnalysis) -> str | None:
-    under = f"Under “{condition.name}”"
-    if condition.verdict is not Verdict.UNDECIDED:
+def _why_undecided(one: ConditionAnalysis) -> str | None:
+    if one.verdict is not Verdict.UNDECIDED:
         return None
-    if condition.completions < 2:
-        return f"{under} fewer than two completions counted"
-    if condition.length is not None and condition.length.max == 0:
-        return f"{under} every completion was empty"
-    return f"{under} the server was not shown to have run requests together"
+    if one.completions < 2:
+        return "fewer than two completions counted"
+    if one.length is not None and one.length.max == 0:
+        return "every completion was empty"
+    if is_shown(one.company):
+        return "company fell short of what was asked"
+    return "the server was not shown to have run requests together"

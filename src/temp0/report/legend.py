@@ -5,27 +5,68 @@ Only what the report really shows is explained, with its own numbers where there
 
 from __future__ import annotations
 
-from temp0.core.analysis import Analysis, Company
+from collections.abc import Iterable
+
+from temp0.core.analysis import Analysis, Company, Fork
 from temp0.core.company import is_shown
 from temp0.report import figure
 
 Entry = tuple[str, str]
 """A word as it is shown, and what it means."""
 
+_CERTAINTIES = {
+    "found": "a rule holds that leaves nothing to chance, or p is at most 0.05 after its adjustment",
+    "suspected": "the sign is there, the proof is not",
+}
+_KINDS = {
+    "exact-tie": "exact-tie is 0: the rule for ties decides",
+    "near": "near is at most 0.5: rounding can turn it",
+    "unclear": "unclear is more",
+    "confident": "confident is above 1 on every branch: not rounding, suspect cache, routing, sampling or a bug",
+}
 
-def bound_legend() -> str:
-    """What the bound beside each condition bounds."""
+
+def legend(analysis: Analysis, *, bound: str) -> tuple[Entry, ...]:
+    """Every word that needs it; `bound` is what the report calls the bound beside each condition."""
+    return (
+        *_causes(analysis),
+        ("block", "one request alone, or one pool of requests in flight; every test rests on blocks"),
+        *_chance(analysis),
+        (bound, _bound()),
+        *_reached(analysis),
+        *_margins(analysis),
+        *_total_agreement(analysis),
+    )
+
+
+def _causes(analysis: Analysis) -> Iterable[Entry]:
+    seen = {cause.certainty for cause in analysis.causes}
+    yield from ((word, told) for word, told in _CERTAINTIES.items() if word in seen)
+
+
+def _chance(analysis: Analysis) -> Iterable[Entry]:
+    pairs = (pair.p for prompt in analysis.prompts for pair in prompt.comparisons)
+    if any(p is not None for p in (*pairs, *(cause.p for cause in analysis.causes))):
+        yield (
+            "p",
+            "how often blocks dealt out by chance would look as different as these; adjusted, by Holm, for all that "
+            "was tested alike",
+        )
+
+
+def _bound() -> str:
     return (
         "at most this share of blocks holds a text unlike the commonest "
         f"(95{figure.UNBROKEN}%, one-sided; {figure.UNKNOWN} where nothing bounds it, as with one block)"
     )
 
 
-def company_legend(analysis: Analysis) -> Entry | None:
-    """How company asked for and reached are told, by the first example; `None` where none was asked for."""
-    asked = (one for prompt in analysis.prompts for one in prompt.conditions if one.company.asked > 1 and one.attempts)
-    first = next(asked, None)
-    return (figure.company(first.company), _company(first.company)) if first else None
+def _reached(analysis: Analysis) -> Iterable[Entry]:
+    """How company reached is told, by the best known example."""
+    asked = [one for prompt in analysis.prompts for one in prompt.conditions if one.company.asked > 1 and one.attempts]
+    if asked:
+        best = min(asked, key=lambda one: (one.company.measured_by != "server", not is_shown(one.company)))
+        yield figure.company(best.company), _company(best.company)
 
 
 def _company(company: Company) -> str:
@@ -37,13 +78,29 @@ def _company(company: Company) -> str:
     return f"{asked}; nothing shows that they ran together"
 
 
-def total_agreement_legend(analysis: Analysis) -> Entry | None:
-    """What TARr@N says; `None` where it was not measured."""
+def _margins(analysis: Analysis) -> Iterable[Entry]:
+    margins = [fork.margin for fork in _forks(analysis) if fork.margin.value is not None]
+    kinds = {margin.kind for margin in margins}
+    if margins:
+        told = "; ".join(said for kind, said in _KINDS.items() if kind in kinds)
+        yield (
+            "margin",
+            "by how much a branch's logprob of its own token exceeds that of the next best, the smallest over the "
+            f"branches; {told}",
+        )
+    if any(margin.shift is not None for margin in margins):
+        yield "shift", "the largest difference between two branches in the logprob of one token: how far they moved"
+
+
+def _forks(analysis: Analysis) -> Iterable[Fork]:
+    return (fork for prompt in analysis.prompts if prompt.tree for fork in prompt.tree.forks())
+
+
+def _total_agreement(analysis: Analysis) -> Iterable[Entry]:
     counts = {total.n for total in analysis.total_agreement}
-    if not counts:
-        return None
-    n = str(counts.pop()) if len(counts) == 1 else "N"
-    return (
-        f"TARr@{n}",
-        f"the share of prompts whose completions under a condition, at least {n} of them, are all one text",
-    )
+    if counts:
+        n = str(counts.pop()) if len(counts) == 1 else "N"
+        yield (
+            f"TARr@{n}",
+            f"the share of prompts whose completions under a condition, at least {n} of them, are all one text",
+        )

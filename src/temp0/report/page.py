@@ -14,33 +14,40 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from temp0.core.analysis import Analysis, ForkTree, PromptAnalysis, Verdict
 from temp0.report import figure
+from temp0.report.answer import answers, blocks, completions
+from temp0.report.cause_word import evidence, holds_for, is_note, meaning, observer_notes, remedy
 from temp0.report.closing import advice, again, limits
+from temp0.report.command import held, parted
+from temp0.report.contrast import contrasts, counts
 from temp0.report.explanation import why
-from temp0.report.headline import (
-    answers,
-    blocks,
-    completions,
-    deeper_level,
-    headline,
-    listed,
-    tested_pairs,
-    total_agreement,
-    who,
-)
-from temp0.report.legend import bound_legend, company_legend, total_agreement_legend
+from temp0.report.headline import headline, tested_pairs, total_agreement
+from temp0.report.ladder import ladder_caption, ladders, rung_name
+from temp0.report.legend import legend
+from temp0.report.letter import letters, with_letters
+from temp0.report.level import between, levels
+from temp0.report.naming import quoted, who
 from temp0.report.outline import fork_of_each
 from temp0.report.picture import ROW, picture, shared
+from temp0.report.sight import sight
 from temp0.report.unanswered import is_answered, unanswered
 from temp0.report.visible import beginning, elided, visible
+from temp0.report.witness import witnesses
 from temp0.report.word import from_word
 
 _SECTIONS = 16
 _ROWS = 500
 _TEXTS = 20
+_COLOURS = 5
+_BOUND = "unlike the mode, at most"
+_PAIRS = (
+    "equal pairs",
+    f"the share of pairs of completions that are identical, with its 95{figure.UNBROKEN}% interval",
+)
 _FILTERS: tuple[Callable[..., object], ...] = (
-    *(visible, beginning, elided, shared, answers, completions, blocks, listed, who, picture),
-    *(figure.percent, figure.interval, figure.p_values, figure.company, figure.margin, figure.some, figure.every),
-    *(figure.moment, deeper_level),
+    *(visible, beginning, elided, shared, held, parted, quoted, who, answers, completions, blocks, picture, sight),
+    *(figure.percent, figure.interval, figure.p_values, figure.company, figure.margin, figure.logprob),
+    *(figure.some, figure.every, figure.moment, rung_name, letters, with_letters, levels, between, contrasts, counts),
+    *(meaning, evidence, remedy, is_note, holds_for),
 )
 
 
@@ -57,10 +64,14 @@ def html(analysis: Analysis, *, store: str | None = None) -> str:
             analysis=analysis,
             headline=headline(analysis),
             why=why(analysis),
+            witnesses=witnesses(analysis),
+            ladders=ladders(analysis),
+            ladder_caption=ladder_caption,
+            notes=observer_notes(analysis),
             limits=limits(analysis),
             advice=advice(analysis),
             commands=again(analysis, store=store),
-            legend=_legend(analysis) if ordered else [],
+            legend=[_PAIRS, *legend(analysis, bound=_BOUND)] if ordered else [],
             tested=tested_pairs(ordered),
             unanswered=unanswered(analysis.prompts),
             total_agreement=total_agreement(analysis),
@@ -80,19 +91,6 @@ def _ordered(prompts: Sequence[PromptAnalysis]) -> Sequence[PromptAnalysis]:
     return sorted(prompts, key=lambda prompt: (order.index(prompt.verdict), -prompt.distinct.text))
 
 
-def _legend(analysis: Analysis) -> list[tuple[str, str]]:
-    entries = [
-        (
-            "Equal pairs",
-            f"the share of pairs of completions that are identical, with its 95{figure.UNBROKEN}% interval",
-        ),
-        ("Blocks unlike the mode, at most", bound_legend()),
-        company_legend(analysis),
-        total_agreement_legend(analysis),
-    ]
-    return [entry for entry in entries if entry]
-
-
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -104,7 +102,13 @@ def _environment() -> Environment:
     )
     environment.filters |= {made.__name__: made for made in _FILTERS}
     environment.filters |= {"lines": _lines, "excerpt": _excerpt, "places": _places}
-    environment.globals |= {"row_height": ROW, "texts_shown": _TEXTS, "unknown": figure.UNKNOWN}
+    environment.globals |= {
+        "row_height": ROW,
+        "texts_shown": _TEXTS,
+        "colours": _COLOURS,
+        "unknown": figure.UNKNOWN,
+        "saw_the_same": figure.SAW_THE_SAME,
+    }
     return environment
 
 

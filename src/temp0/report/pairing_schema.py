@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from temp0.core.analysis import Analysis, PromptAnalysis
 from temp0.core.pairing import Pairing
-from temp0.report.schema import VERSION, Fields
+from temp0.report.schema import VERSION, Fields, distinct_fields
 
 SCHEMA = "temp0/comparison"
 
@@ -52,6 +52,6 @@ def _prompt(prompt: PromptAnalysis) -> Fields:
     return {
         "id": prompt.id,
         "verdict": str(prompt.verdict),
-        "distinct": asdict(prompt.distinct),
+        "distinct": distinct_fields(prompt.distinct),
         "commonest": commonest and {"sha256": commonest.sha256, "count": commonest.count, "text": commonest.text},
     }

@@ -11,9 +11,9 @@ from rich.text import Text
 from temp0.core.analysis import Analysis, PromptAnalysis, Verdict
 from temp0.core.pairing import PairedPrompt, PairedRate, Pairing
 from temp0.report import figure
-from temp0.report.headline import listed, who
-from temp0.report.panel import STYLES, plain_table
+from temp0.report.naming import listed, who
 from temp0.report.prose import Prose
+from temp0.report.table import STYLES, plain_table
 from temp0.report.visible import beginning, visible
 
 _PROMPTS = 40

@@ -16,10 +16,11 @@ from temp0.core.analysis import (
     Cause,
     Comparison,
     ConditionAnalysis,
+    Distinct,
     DistinctText,
-    Estimate,
     Finish,
     Fork,
+    Margin,
     PromptAnalysis,
     Tally,
 )
@@ -39,6 +40,7 @@ def document(analysis: Analysis) -> Fields:
         "verdict": str(analysis.verdict),
         "exit_code": analysis.exit_code,
         "causes": [_cause(cause) for cause in analysis.causes],
+        "untested": [asdict(one) for one in analysis.untested],
         "endpoint": asdict(analysis.address),
         "run": {
             "id": analysis.run,
@@ -46,6 +48,8 @@ def document(analysis: Analysis) -> Fields:
             "seed": analysis.seed,
             "requests": analysis.requests,
             "finished": analysis.finished,
+            "exclusive": analysis.exclusive,
+            "cold_by": analysis.cold_by,
         },
         "total_agreement": [asdict(total) for total in analysis.total_agreement],
         "prompts": [_prompt(prompt) for prompt in analysis.prompts],
@@ -66,6 +70,11 @@ def failure_text(exit_code: int, message: str) -> str:
     return json.dumps(fields, allow_nan=False)
 
 
+def distinct_fields(distinct: Distinct) -> Fields:
+    """Distinct completions at each level, and the level that breaks first."""
+    return asdict(distinct) | {"breaks_first": distinct.breaks_first}
+
+
 def _cause(cause: Cause) -> Fields:
     return {
         "cause": cause.cause,
@@ -73,6 +82,9 @@ def _cause(cause: Cause) -> Fields:
         "evidence": cause.evidence,
         "remedy": cause.remedy,
         "prompts": list(cause.prompts),
+        "n": cause.n,
+        "p": cause.p,
+        "p_adjusted": cause.p_adjusted,
     }
 
 
@@ -81,7 +93,8 @@ def _prompt(prompt: PromptAnalysis) -> Fields:
         "id": prompt.id,
         "text": prompt.text,
         "verdict": str(prompt.verdict),
-        "distinct": asdict(prompt.distinct),
+        "distinct": distinct_fields(prompt.distinct),
+        "first_difference": asdict(prompt.first_difference),
         "texts": [_text(text) for text in prompt.texts],
         "conditions": [_condition(condition) for condition in prompt.conditions],
         "comparisons": [_comparison(comparison) for comparison in prompt.comparisons],
@@ -113,16 +126,14 @@ def _condition(one: ConditionAnalysis) -> Fields:
         "fillers": one.fillers,
         "failures": _tallies(one.failures),
         "excluded": _tallies(one.excluded),
-        "distinct": asdict(one.distinct),
-        "agreement": _estimate(one.agreement),
+        "distinct": distinct_fields(one.distinct),
+        "first_difference": asdict(one.first_difference),
+        "cached_tokens": asdict(one.cached_tokens) if one.cached_tokens else None,
+        "agreement": asdict(one.agreement) if one.agreement else None,
         "modal_share": one.modal_share,
         "variant_rate_upper": one.variant_rate_upper,
         "length": asdict(one.length) if one.length else None,
     }
-
-
-def _estimate(estimate: Estimate | None) -> Fields | None:
-    return asdict(estimate) if estimate else None
 
 
 def _comparison(comparison: Comparison) -> Fields:
@@ -132,6 +143,7 @@ def _comparison(comparison: Comparison) -> Fields:
         "verdict": str(comparison.verdict),
         "p": comparison.p,
         "p_adjusted": comparison.p_adjusted,
+        "first_difference": asdict(comparison.first_difference),
     }
 
 
@@ -142,7 +154,20 @@ def _fork(fork: Fork) -> Fields:
         "token": fork.token,
         "kind": fork.kind,
         "branches": [_branch(branch) for branch in fork.branches],
-        "margin": asdict(fork.margin),
+        "margin": _margin(fork.margin),
+    }
+
+
+def _margin(margin: Margin) -> Fields:
+    return {
+        "value": margin.value,
+        "kind": margin.kind,
+        "reason": margin.reason,
+        "shift": margin.shift,
+        "distributions": [
+            {"chosen": one.chosen, "margin": one.margin, "choices": [asdict(choice) for choice in one.choices]}
+            for one in margin.distributions
+        ],
     }
 
 

@@ -15,14 +15,20 @@ from rich.text import Text
 
 from temp0.core.analysis import Analysis, PromptAnalysis, Verdict
 from temp0.report import figure
+from temp0.report.answer import completions
+from temp0.report.cause_word import observer_notes
 from temp0.report.closing import advice, again, limits
-from temp0.report.explanation import why
-from temp0.report.headline import completions, headline, listed, tested_pairs, total_agreement, who
-from temp0.report.legend import bound_legend, company_legend
-from temp0.report.panel import BOUND, STYLES, panel, plain_table
+from temp0.report.condition_table import BOUND
+from temp0.report.explanation_screen import explanation_screen
+from temp0.report.headline import headline, tested_pairs, total_agreement
+from temp0.report.legend import legend
+from temp0.report.naming import who
+from temp0.report.panel import panel
 from temp0.report.prose import Command, Prose
+from temp0.report.table import STYLES, plain_table
 from temp0.report.unanswered import is_answered, unanswered
 from temp0.report.visible import ELLIPSIS, beginning, visible
+from temp0.report.witness_screen import witness_screen
 
 _DETAILED = 8
 _LINES = 40
@@ -35,10 +41,14 @@ def terminal(analysis: Analysis, *, detailed: int = _DETAILED, store: str | None
     """
     answered = [prompt for prompt in analysis.prompts if is_answered(prompt)]
     shown, brief = _split(answered, detailed)
-    tested = tested_pairs(answered)
-    parts: list[RenderableType] = [_verdict(analysis), *_causes(analysis)]
+    tested, notes = tested_pairs(answered), observer_notes(analysis)
+    parts: list[RenderableType] = [
+        _verdict(analysis),
+        *explanation_screen(analysis),
+        *witness_screen(analysis),
+    ]
     for prompt in shown:
-        parts += ["", *panel(prompt, tested)]
+        parts += ["", *panel(prompt, tested, note=notes.get(prompt.id))]
     if brief:
         parts += ["", _brief(brief)]
     parts += [*_unanswered(analysis.prompts), *_closing(analysis, store)]
@@ -94,21 +104,6 @@ def _verdict(analysis: Analysis) -> RenderableType:
     return Group(line, *(Prose(sentence) for sentence in told.reach), asked)
 
 
-def _causes(analysis: Analysis) -> Iterable[RenderableType]:
-    told = why(analysis)
-    if not analysis.causes and analysis.verdict is not Verdict.DIVERGED:
-        return
-    yield Text(f"\n{told.heading}", style="bold")
-    for sentence in told.sentences:
-        yield _indented(Prose(sentence))
-    for cause in analysis.causes:
-        text = Text(f"{cause.cause} ({cause.certainty})", style="bold")
-        text.append(f"  {listed(cause.prompts)}\n" if cause.prompts else "\n", style="not bold dim")
-        text.append(f"{visible(cause.evidence)}\n", style="not bold")
-        text.append(f"To do: {visible(cause.remedy)}", style="not bold")
-        yield _indented(text)
-
-
 def _brief(prompts: Sequence[PromptAnalysis]) -> RenderableType:
     order = [Verdict.DIVERGED, Verdict.UNDECIDED, Verdict.AGREED]
     ordered = sorted(prompts, key=lambda prompt: order.index(prompt.verdict))
@@ -147,17 +142,12 @@ def _unanswered(prompts: Sequence[PromptAnalysis]) -> Iterable[RenderableType]:
 
 def _closing(analysis: Analysis, store: str | None) -> Iterable[RenderableType]:
     if any(map(is_answered, analysis.prompts)):
-        yield from _section("How to read this", _legend(analysis))
+        words = legend(analysis, bound=" ".join(BOUND.split()))
+        yield from _section("How to read this", (f"{word}: {meaning}." for word, meaning in words))
     yield from _section("What this cannot tell", limits(analysis))
     yield from _section("See it again", [told] if (told := advice(analysis)) else [], always=True)
     for command, what in again(analysis, store=store):
         yield _indented(Command(command, what))
-
-
-def _legend(analysis: Analysis) -> Iterable[str]:
-    yield f"{' '.join(BOUND.split())}: {bound_legend()}."
-    if entry := company_legend(analysis):
-        yield f"{entry[0]}: {entry[1]}."
 
 
 def _section(heading: str, sentences: Iterable[str], *, always: bool = False) -> Iterable[RenderableType]:

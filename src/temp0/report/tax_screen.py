@@ -15,8 +15,8 @@ from rich.text import Text
 from temp0.core.tax import Price, Row, Tax
 from temp0.core.tax_record import Terms
 from temp0.report.figure import UNKNOWN, number, some
-from temp0.report.panel import plain_table
 from temp0.report.prose import Prose
+from temp0.report.table import plain_table
 from temp0.report.tax_figure import price_cells
 from temp0.report.tax_finding import findings, headline, is_ours, limits, side_label, told_ttft_tokens
 from temp0.report.tax_remark import remarks

@@ -50,6 +50,17 @@ class Database:
             yield connection
 
     @contextmanager
+    def one_state(self) -> Iterator[Connection]:
+        """The same for a longer time, in which other things are done: only its own begin and end raise `StoreError`."""
+        with plain_errors(self.path):
+            connection = self._reader.connect()
+            connection.begin()
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that is stored whole when the block ends, and not at all when it raises."""
         with plain_errors(self.path), self._writer.begin() as connection:

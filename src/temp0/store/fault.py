@@ -42,7 +42,11 @@ def is_repeat(error: BaseException | None) -> bool:
     """Whether a database error says that a row of that key is stored already."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     code = getattr(cause, "sqlite_errorcode", None)
-    return code in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+    return code in (
+        sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+        sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+        sqlite3.SQLITE_CONSTRAINT_ROWID,
+    )
 
 
 def is_busy(error: sqlite3.Error) -> bool:

@@ -102,7 +102,10 @@ _FIRST: Migration = (
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST,)
+# By what means of the server the prefix cache was made cold, where the plan asked for that.
+_COLD_BY: Migration = ("ALTER TABLE runs ADD COLUMN cold_by BLOB",)
+
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _COLD_BY)
 
 
 def _columns(name: str, columns: str) -> TableClause:
@@ -110,7 +113,7 @@ def _columns(name: str, columns: str) -> TableClause:
 
 
 # The columns without types, so that SQLAlchemy hands values to sqlite3 and back as they are.
-RUNS = _columns("runs", "number id created url api model planned plan version environment")
+RUNS = _columns("runs", "number id created url api model planned plan version environment cold_by")
 ENDINGS = _columns("endings", "run")
 CONTENTS = _columns("contents", "hash bytes")
 ATTEMPTS = _columns(

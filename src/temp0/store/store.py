@@ -23,11 +23,12 @@ from temp0.core.run import Attempt, Run, Sample
 from temp0.core.text import from_utf8, utf8
 from temp0.errors import StoreError, UnknownRunError
 from temp0.store import reading
+from temp0.store.book import Book
 from temp0.store.database import Database
 from temp0.store.encoding import Pairs, optional_utf8, pairs_bytes, plan_bytes
 from temp0.store.fault import is_repeat
 from temp0.store.row import Contents, attempt_row, sample_row
-from temp0.store.schema import ATTEMPTS, ENDINGS, RUNS
+from temp0.store.schema import ENDINGS, RUNS
 from temp0.store.summary import RunSummary, summaries
 from temp0.store.writing import append_rows
 
@@ -92,6 +93,7 @@ class Store:
             "plan": plan_bytes(run.plan),
             "version": optional_utf8(version),
             "environment": pairs_bytes(environment),
+            "cold_by": optional_utf8(run.cold_by),
         }
         with self._database.writing() as connection, _no_repeat(f"run {run.id} is stored already"):
             connection.execute(insert(RUNS).values(row))
@@ -147,24 +149,14 @@ class Store:
         """The whole run: attempts by their order, samples as they were appended."""
         database, number = self._place(run_id)
         with database.reading() as connection:
-            return replace(
-                reading.header(connection, number),
-                attempts=reading.attempts(connection, ATTEMPTS.c.run == number),
-                samples=reading.samples(connection, number),
-            )
+            return replace(reading.header(connection, number), attempts=reading.Shelf(connection, number).everything())
 
-    def header(self, run_id: str) -> Run:
-        """The run with its samples and without its attempts: what to know before `attempts_of` is asked."""
+    @contextmanager
+    def book(self, run_id: str) -> Iterator[Book]:
+        """The run in chapters, so that it need not fit in memory: of one state, whatever others append meanwhile."""
         database, number = self._place(run_id)
-        with database.reading() as connection:
-            return replace(reading.header(connection, number), samples=reading.samples(connection, number))
-
-    def attempts_of(self, run_id: str, prompt_id: str) -> tuple[Attempt, ...]:
-        """The attempts of one prompt by their order, fillers included, so that a long run need not fit in memory."""
-        database, number = self._place(run_id)
-        which = (ATTEMPTS.c.run == number, ATTEMPTS.c.prompt == utf8(prompt_id))
-        with database.reading() as connection:
-            return reading.attempts(connection, *which)
+        with database.one_state() as connection:
+            yield Book(connection, number, self.path)
 
     def _ids(self) -> list[str]:
         if self._database is None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 
 from temp0.core.run import Alternative, Token
+from temp0.store.record import records
+
+Entry = tuple[bytes, float]
 
 _LENGTH = struct.Struct("<I")
 
@@ -38,23 +40,37 @@ def unpacked(data: bytes) -> tuple[Token, ...]:
     """The tokens that `packed` made `data` from."""
     (head_size,) = _LENGTH.unpack_from(data)
     head = json.loads(data[_LENGTH.size : _LENGTH.size + head_size])
-    entries = _entries(data, _LENGTH.size + head_size, head["lengths"])
-    untold = set(head["untold"])
-    return tuple(
-        _token(entries, token_id, top, is_told=place not in untold)
-        for place, (token_id, top) in enumerate(zip(head["ids"], head["tops"], strict=True))
+    chosen, others = _entries(data, _LENGTH.size + head_size, head["lengths"], head["tops"])
+    logprobs: list[float | None] = [logprob for _, logprob in chosen]
+    for place in head["untold"]:
+        logprobs[place] = None
+    alternatives = iter(
+        records(
+            Alternative,
+            len(others),
+            bytes=[each for each, _ in others],
+            logprob=[logprob for _, logprob in others],
+        )
     )
+    made = records(
+        Token,
+        len(chosen),
+        bytes=[each for each, _ in chosen],
+        id=head["ids"],
+        logprob=logprobs,
+        top=[tuple(islice(alternatives, top)) for top in head["tops"]],
+    )
+    return tuple(made)
 
 
-def _entries(data: bytes, start: int, lengths: list[int]) -> Iterator[tuple[bytes, float]]:
+def _entries(data: bytes, start: int, lengths: list[int], tops: list[int]) -> tuple[list[Entry], list[Entry]]:
+    """The entries of the tokens themselves, and those of all alternatives."""
     logprobs = struct.unpack_from(f"<{len(lengths)}d", data, start)
-    position = start + 8 * len(lengths)
-    for length, logprob in zip(lengths, logprobs, strict=True):
-        yield data[position : position + length], logprob
-        position += length
-
-
-def _token(entries: Iterator[tuple[bytes, float]], token_id: int | None, top: int, *, is_told: bool) -> Token:
-    chosen, logprob = next(entries)
-    alternatives = tuple(Alternative(bytes=each, logprob=known) for each, known in islice(entries, top))
-    return Token(bytes=chosen, id=token_id, logprob=logprob if is_told else None, top=alternatives)
+    ends = accumulate(lengths, initial=start + 8 * len(lengths))
+    entries = iter([(data[begin:end], logprob) for (begin, end), logprob in zip(pairwise(ends), logprobs, strict=True)])
+    chosen: list[Entry] = []
+    others: list[Entry] = []
+    for top in tops:
+        chosen.append(next(entries))
+        others += islice(entries, top)
+    return chosen, others

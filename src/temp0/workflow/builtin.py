@@ -1,6 +1,7 @@
 """The built-in engine as an endpoint: a server in a process of its own, beside the probe.
 
-Its address is `builtin:MODEL?arithmetic=...`, whatever its port, so that its runs can be resumed and compared.
+Its address is `builtin:MODEL?arithmetic=...`, whatever its port, so that its runs can be resumed and compared; a
+prefix cache that was asked for is part of it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from temp0.core.run import Address, Question
+from temp0.core.run import Address, Failure, Question
 from temp0.errors import Temp0Error
-from temp0.probe.endpoint import Answer, Endpoint
+from temp0.probe.endpoint import Answer, ColdMeans, Endpoint, NoColdMeans
 from temp0.probe.opening import open_endpoint
 from temp0.workflow.child import SERVE, child_server
 
@@ -22,17 +23,27 @@ _API = "openai-chat"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builtin:
-    """Which model the built-in engine should load (`None`: our own), how it should add, and with how many threads."""
+    """Which model the built-in engine should load (`None`: our own), how it should add, and with how many threads.
+
+    `prefix_cache` asks for one, which the engine has of itself only in invariant arithmetic.
+    """
 
     weights: Path | None = None
     arithmetic: str = "stock"
     threads: int | None = None
+    prefix_cache: bool = False
 
     def command(self) -> list[str]:
         """The command that serves it on a free port."""
         weights = ["--weights", str(self.weights)] if self.weights else []
         threads = ["--threads", str(self.threads)] if self.threads else []
-        return [*SERVE, "--arithmetic", self.arithmetic, *weights, *threads]
+        cache = ["--prefix-cache"] if self.prefix_cache else []
+        return [*SERVE, "--arithmetic", self.arithmetic, *weights, *threads, *cache]
+
+    def address(self, model: str) -> str:
+        """Where this engine is, with the name of the model that it has loaded."""
+        cache = "&prefix_cache=on" if self.prefix_cache else ""
+        return f"builtin:{model}?arithmetic={self.arithmetic}{cache}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +63,12 @@ class _Named:
     async def running(self) -> float | None:
         return await self.endpoint.running()
 
+    async def cold_means(self) -> ColdMeans | NoColdMeans:
+        return await self.endpoint.cold_means()
+
+    async def make_cold(self) -> Failure | None:
+        return await self.endpoint.make_cold()
+
     async def close(self) -> None:
         await self.endpoint.close()
 
@@ -61,7 +78,7 @@ async def builtin_endpoint(builtin: Builtin, *, timeout_s: float) -> AsyncIterat
     """Start the engine, give its endpoint, and stop it. Raises `ModelError` with what the engine said."""
     async with child_server(builtin.command()) as child:
         endpoint = await open_endpoint(child.url, model=child.model, api=_API, timeout_s=timeout_s, environ={})
-        address = Address(url=f"builtin:{child.model}?arithmetic={child.arithmetic}", api=_API, model=child.model)
+        address = Address(url=builtin.address(child.model), api=_API, model=child.model)
         try:
             yield _Named(endpoint, address)
         finally:
@@ -70,7 +87,7 @@ async def builtin_endpoint(builtin: Builtin, *, timeout_s: float) -> AsyncIterat
 
 def resumed(url: str, given: Builtin) -> Builtin:
     """The engine that a recorded `builtin:` address names; weights of one's own must be given again."""
-    found = re.fullmatch(r"builtin:(?P<model>.+)\?arithmetic=(?P<arithmetic>\w+)", url)
+    found = re.fullmatch(r"builtin:(?P<model>.+)\?arithmetic=(?P<arithmetic>\w+)(?P<cache>&prefix_cache=on)?", url)
     if not found:
         raise Temp0Error(f"{url!r} is not a built-in address, expected builtin:MODEL?arithmetic=stock")
-    return replace(given, arithmetic=found["arithmetic"])
+    return replace(given, arithmetic=found["arithmetic"], prefix_cache=found["cache"] is not None)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
+from dataclasses import asdict
 
-from temp0.core.budget import Cost, cost, smallest_p, unseen_rate
+from temp0.core.budget import Cost, blocks_of, cost, needed_blocks, seen_chance, smallest_p, smallest_p_of
 from temp0.core.estimate import ALPHA
-from temp0.core.plan import Block, Condition, Plan
+from temp0.core.plan import Block, Plan
+from temp0.probe.endpoint import ColdMeans
 from temp0.probe.filler import SAME_MAX_TOKENS
+
+TELLING_RATES = (0.1, 0.005, 0.001)
+"""Rates of unlike answers that a plan is held against: many small plans see the first, few the last."""
 
 
 def price(blocks: Sequence[Block]) -> Cost:
@@ -16,30 +20,100 @@ def price(blocks: Sequence[Block]) -> Cost:
     return cost(blocks, filler_tokens=SAME_MAX_TOKENS)
 
 
-def announcement(plan: Plan, blocks: Sequence[Block]) -> list[str]:
-    """The lines to say before a sitting: its cost, and a warning where its blocks are too few to prove anything."""
+def announcement(plan: Plan, blocks: Sequence[Block], cold: ColdMeans | None = None) -> list[str]:
+    """The lines to say before a sitting: its cost, what it can find, and how a cold cache is made where one is planned.
+
+    Notes follow where blocks are too few to prove anything.
+    """
     if not blocks:
         return ["the run is finished already; nothing is sent"]
+    lines = [_costs(plan, blocks), *_finds(plan)]
+    if cold:
+        before = " before each cold block" if cold.is_reset else ""
+        lines.append(f"cold: by {cold.by}{before}; the server is {cold.server}")
+    return [*lines, *_notes(plan)]
+
+
+def plan_document(plan: Plan, blocks: Sequence[Block]) -> dict[str, object]:
+    """The same as the announcement, as the fields of a JSON document."""
+    return {
+        "schema": "temp0/plan",
+        "version": 1,
+        "exit_code": 0,
+        **asdict(price(blocks)),
+        "conditions": [
+            {
+                "name": condition.name,
+                "blocks": count,
+                "seen": [{"rate": rate, "chance": seen_chance(rate, count)} for rate in TELLING_RATES],
+            }
+            for condition, count in zip(plan.conditions, _fewest_blocks(plan), strict=True)
+        ],
+        "needed": [{"rate": rate, "blocks": needed_blocks(rate)} for rate in TELLING_RATES],
+        "smallest_p": smallest_p(plan),
+    }
+
+
+def _costs(plan: Plan, blocks: Sequence[Block]) -> str:
     paid = price(blocks)
-    costs = (
+    primers = f"{_counted(paid.primers, 'primer')}, " if paid.primers else ""
+    return (
         f"cost: {_counted(len(plan.prompts), 'prompt')} under {_counted(len(plan.conditions), 'condition')}: "
-        f"{_counted(paid.judged, 'judged request')} and about {_counted(paid.fillers, 'filler')}; "
+        f"{_counted(paid.judged, 'judged request')}, {primers}about {_counted(paid.fillers, 'filler')}; "
         f"about {paid.prompt_tokens:,} prompt tokens, at most {paid.completion_tokens:,} answer tokens"
     )
-    finds = "finds: " + "; ".join(_finds(plan, condition) for condition in plan.conditions)
+
+
+def _finds(plan: Plan) -> list[str]:
+    """How likely each number of blocks is to show telling rates of unlike answers, and how many it would take."""
+    names: dict[int, list[str]] = {}
+    for condition, count in zip(plan.conditions, _fewest_blocks(plan), strict=True):
+        names.setdefault(count, []).append(condition.name)
+    rates = _either([f"{rate:.1%}".replace(".0%", "%") for rate in TELLING_RATES])
+    seen = [
+        f"in {_counted(count, 'block')} ({_listed(alike)}) "
+        + _either([_percent(seen_chance(rate, count)) for rate in TELLING_RATES])
+        for count, alike in sorted(names.items(), reverse=True)
+    ]
+    needed = _either([f"{needed_blocks(rate):,}" for rate in TELLING_RATES])
+    return [
+        f"finds: the chance to see unlike answers in {rates} of blocks is, {'; '.join(seen)}",
+        f"needs: {needed} blocks for a chance of 95%",
+    ]
+
+
+def _notes(plan: Plan) -> list[str]:
     smallest = smallest_p(plan)
     if smallest is None or smallest <= ALPHA:
-        return [costs, finds]
-    note = f"note: too few blocks to tell a difference between conditions from chance: p >= {smallest:.2g}"
-    return [costs, finds, f"{note}; raise -n or --alone"]
+        untold = [one.name for one in plan.conditions if (smallest_p_of(plan, one) or 0) > ALPHA]
+        return [f"note: too few blocks to tell {_listed(untold)} from any other; raise -n"] if untold else []
+    return [
+        f"note: too few blocks to tell a difference between conditions from chance: p >= {smallest:.2g}; "
+        "raise -n or --alone"
+    ]
 
 
-def _finds(plan: Plan, condition: Condition) -> str:
-    """What a condition would leave unseen for the prompt with the fewest blocks, if every answer were the same."""
-    blocks = min(ceil(plan.judged(prompt, condition) / condition.company) for prompt in plan.prompts)
-    if blocks == 1:
-        return f"{condition.name}: 1 block, which bounds nothing"
-    return f"{condition.name}: {blocks} blocks, so unlike answers in up to {unseen_rate(blocks):.1%} could go unseen"
+def _fewest_blocks(plan: Plan) -> list[int]:
+    """How many blocks each condition has of the prompt with the fewest."""
+    return [min(blocks_of(plan, prompt, condition) for prompt in plan.prompts) for condition in plan.conditions]
+
+
+def _percent(share: float) -> str:
+    """A share in whole percent; what is not 0 or 1 is never shown as such."""
+    if 0 < share < 0.01:
+        return "<1%"
+    return ">99%" if 0.99 < share < 1 else f"{share:.0%}"
+
+
+def _either(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} or {parts[-1]}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of the names and how many more there are; one that holds a comma is quoted among others."""
+    first, *others = names
+    quoted = f'"{first}"' if others and "," in first else first
+    return first if not others else f"{quoted} and {_counted(len(others), 'other')}"
 
 
 def _counted(count: int, noun: str) -> str:

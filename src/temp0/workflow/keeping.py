@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from temp0.core import judgement
 from temp0.core.analysis import Analysis
-from temp0.core.judgement import analysis
 from temp0.store import RunSummary, Store, default_path
 
 __all__ = ["RunSummary", "Store", "judged", "open_store", "runs"]
@@ -18,9 +18,9 @@ def open_store(path: Path | None) -> Store:
 
 
 def judged(run: str, path: Path | None) -> Analysis:
-    """The analysis of the stored run whose id begins with `run`, or of the `last` one."""
-    with open_store(path) as store:
-        return analysis(store.load(store.resolve(run)))
+    """The analysis of the stored run whose id begins with `run`, or of the `last` one, read prompt by prompt."""
+    with open_store(path) as store, store.book(store.resolve(run)) as book:
+        return judgement.judged(book.preface(), book.chapters())
 
 
 def runs(path: Path | None) -> tuple[RunSummary, ...]:

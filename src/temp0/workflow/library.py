@@ -8,19 +8,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from temp0.core.analysis import Analysis
 from temp0.core.judgement import analysis
-from temp0.core.plan import Filler, Prompt
+from temp0.core.plan import Prompt
 from temp0.core.run import Attempt, Run
 from temp0.store import Store
 from temp0.workflow import planning
 from temp0.workflow.builtin import Builtin
-from temp0.workflow.planning import Switch, Wish
+from temp0.workflow.planning import Wish
+from temp0.workflow.preset import Ask, proposal
 from temp0.workflow.probing import Where, probe
+from temp0.workflow.varying import CacheChoice, FillerChoice, Said, Switch, check_count
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -33,10 +35,14 @@ async def ask_async(
     prompts: str | Sequence[str | Prompt] | None = None,
     n: int | None = None,
     max_tokens: int | None = None,
-    company: int | Sequence[int] = planning.DEFAULT_COMPANY,
+    ask: Ask | None = None,
+    company: int | Sequence[int] | None = None,
     alone: int | None = None,
-    filler: Filler = "same",
-    logprobs: Switch = "off",
+    filler: FillerChoice | None = None,
+    cache: CacheChoice | None = None,
+    logprobs: Switch | None = None,
+    stream: Switch | None = None,
+    exclusive: bool = False,
     seed: int = 0,
     api: str | None = None,
     key_env: str | None = None,
@@ -51,15 +57,17 @@ async def ask_async(
     """Ask every prompt `n` times under each condition and give the run; the coroutine behind `ask`.
 
     Arguments are those of `temp0 probe`. `prompts` are texts or `Prompt` values (without them, our own five), `n`
-    counts attempts under each condition, `company` lists requests in flight (1 is alone), `timeout_s` is in
-    seconds. The run is kept only in memory unless `store` names a file. A failed attempt is part of the run, and an
+    counts attempts under each condition, `company` lists requests in flight (1 is alone; by default 1 and 8),
+    `timeout_s` is in seconds. `ask` names a preset, of which is left out what the endpoint cannot do: `run.plan`
+    tells. The run is kept only in memory unless `store` names a file. A failed attempt is part of the run, and an
     interruption gives the run so far; raises `Temp0Error` where nothing could be asked.
     """
     if max_requests is not None:
-        planning.check_count("max_requests", max_requests)
-    wish = Wish(n=n, max_tokens=max_tokens)
-    conditions = planning.conditions(company=company, filler=filler, logprobs=logprobs, alone=alone)
-    plan = planning.plan(_prompts(prompts, wish), conditions, seed=seed)
+        check_count("max_requests", max_requests)
+    said = Said(company=company, filler=filler, cache=cache, logprobs=logprobs, stream=stream, alone=alone)
+    proposed = proposal(ask, said, n=n)
+    wish = Wish(n=proposed.n, max_tokens=max_tokens)
+    plan = planning.plan(_prompts(prompts, wish), proposed.conditions, seed=seed, exclusive=exclusive)
     where = Where(
         url=url,
         model=model,
@@ -68,10 +76,13 @@ async def ask_async(
         timeout_s=timeout_s,
         engine=Builtin(weights=weights, arithmetic=arithmetic, threads=threads),
     )
+    carry_out = partial(
+        probe, plan, where, optional=proposed.optional, max_requests=max_requests, on_attempt=on_attempt
+    )
     if store is None:
-        return (await probe(plan, where, max_requests=max_requests, on_attempt=on_attempt)).run
+        return (await carry_out()).run
     with Store.open(Path(store)) as kept:
-        return (await probe(plan, where, store=kept, max_requests=max_requests, on_attempt=on_attempt)).run
+        return (await carry_out(store=kept)).run
 
 
 def analyze(run: Run) -> Analysis:

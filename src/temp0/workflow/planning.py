@@ -8,18 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Literal, TextIO
+from typing import TextIO
 
-from temp0.core.plan import Condition, Filler, Message, Plan, Prompt
-from temp0.errors import PlanError, PromptFileError, UsageError
+from temp0.core.plan import Condition, Message, Plan, Prompt
+from temp0.errors import PlanError, PromptFileError
+from temp0.workflow.preset import proposal
+from temp0.workflow.varying import CacheChoice, FillerChoice, Said, Switch, check_count
 
 DEFAULT_N = 30
 DEFAULT_MAX_TOKENS = 160
-DEFAULT_COMPANY = (1, 8)
-
-Switch = Literal["off", "on", "both"]
-_POSITIONS: dict[Switch, tuple[bool, ...]] = {"off": (False,), "on": (True,), "both": (False, True)}
 
 _BUILT_IN = (
     ("A", 20, "List three prime numbers between 100 and 200."),
@@ -42,12 +39,6 @@ class Wish:
         for name, value in (("n", self.n), ("max_tokens", self.max_tokens)):
             if value is not None:
                 check_count(name, value)
-
-
-def check_count(name: str, value: object) -> None:
-    """Raise `UsageError` unless `value` is a whole number of at least 1."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise UsageError(f"{name} is {value!r}, expected a whole number of at least 1")
 
 
 def built_in_prompts(wish: Wish = Wish()) -> tuple[Prompt, ...]:
@@ -83,43 +74,24 @@ def file_prompts(file: TextIO, name: str, wish: Wish = Wish()) -> tuple[Prompt, 
 
 def conditions(
     *,
-    company: int | Sequence[int] = DEFAULT_COMPANY,
-    filler: Filler = "same",
-    logprobs: Switch = "off",
+    company: int | Sequence[int] | None = None,
+    filler: FillerChoice | None = None,
+    cache: CacheChoice | None = None,
+    logprobs: Switch | None = None,
+    stream: Switch | None = None,
     alone: int | None = None,
 ) -> tuple[Condition, ...]:
-    """Company crossed with logprobs. `alone` sets the number of attempts alone, where fewer will do."""
-    levels = (company,) if isinstance(company, int) else tuple(company)
-    if not levels:
-        raise UsageError("company names no number of requests in flight, expected for example 1,8")
-    for level in levels:
-        check_count("company", level)
-    if alone is not None:
-        check_count("alone", alone)
-    _check_choice("filler", filler, ("same", "mixed"))
-    _check_choice("logprobs", logprobs, tuple(_POSITIONS))
-    return tuple(
-        Condition(
-            company=k,
-            filler=filler if k > 1 else "same",
-            logprobs=on,
-            n=alone if k == 1 else None,
-        )
-        for k, on in product(levels, _POSITIONS[logprobs])
-    )
+    """All factors crossed, each at its default where nothing is said of it. `alone` counts attempts alone."""
+    said = Said(company=company, filler=filler, cache=cache, logprobs=logprobs, stream=stream, alone=alone)
+    return proposal(None, said).conditions
 
 
-def plan(prompts: Sequence[Prompt], conditions: Sequence[Condition], *, seed: int = 0) -> Plan:
+def plan(prompts: Sequence[Prompt], conditions: Sequence[Condition], *, seed: int = 0, exclusive: bool = False) -> Plan:
     """The plan that crosses prompts with conditions. Raises `PlanError` for what would be paid for in vain."""
     for prompt in prompts:
         if not any(message.content.strip() for message in prompt.messages):
             raise PlanError(f"prompt {prompt.id} is empty")
-    return Plan(prompts=tuple(prompts), conditions=tuple(conditions), seed=seed)
-
-
-def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise UsageError(f"{name} is {value!r}, expected one of: {', '.join(choices)}")
+    return Plan(prompts=tuple(prompts), conditions=tuple(conditions), seed=seed, exclusive=exclusive)
 
 
 def _prompt(name: str, text: str, wish: Wish, *, n: int = DEFAULT_N) -> Prompt:

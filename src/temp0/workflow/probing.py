@@ -11,22 +11,23 @@ import platform
 import random
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from temp0 import __version__
-from temp0.core.plan import Block, Plan
+from temp0.core.plan import Block, Condition, Plan
 from temp0.core.run import Attempt, Completion, Failure, Run
 from temp0.errors import EndpointError, StoreError, UsageError
 from temp0.probe.asking import Asking, Past
-from temp0.probe.endpoint import Endpoint
+from temp0.probe.endpoint import ColdMeans, Endpoint, NoColdMeans
 from temp0.probe.filler import Fillers
 from temp0.probe.opening import open_endpoint
 from temp0.store import Store
 from temp0.workflow import builtin
 from temp0.workflow.interruption import interrupted_during
+from temp0.workflow.preset import fitted
 from temp0.workflow.recording import Recorder
 
 
@@ -50,11 +51,18 @@ class Where:
                 "weights, arithmetic and threads are those of the built-in engine; leave them out, or the URL"
             )
 
+    @property
+    def is_builtin(self) -> bool:
+        """Whether this is the built-in engine, which answers nobody else."""
+        return self.url is None or self.url.startswith("builtin:")
+
     @asynccontextmanager
-    async def endpoint(self) -> AsyncIterator[Endpoint]:
-        """The endpoint, open for the time of the context."""
-        if self.url is None or self.url.startswith("builtin:"):
+    async def endpoint(self, plan: Plan) -> AsyncIterator[Endpoint]:
+        """The endpoint, open for the time of the context; the built-in engine gets the prefix cache a plan is about."""
+        if self.url is None or self.is_builtin:
             engine = builtin.resumed(self.url, self.engine) if self.url else self.engine
+            if any(condition.cache != "as-found" for condition in plan.conditions):
+                engine = replace(engine, prefix_cache=True)
             async with builtin.builtin_endpoint(engine, timeout_s=self.timeout_s) as endpoint:
                 yield endpoint
             return
@@ -73,6 +81,19 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What is known before the first question: the run, what is left to ask, and how the cache is made cold, if it is.
+
+    `notes` say what of a preset the endpoint cannot do.
+    """
+
+    run: Run
+    blocks: tuple[Block, ...]
+    cold: ColdMeans | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sitting:
     """What one sitting gave: the whole run so far, and why it ended early if it did."""
 
@@ -85,36 +106,68 @@ async def probe(
     plan: Plan,
     where: Where,
     *,
+    optional: frozenset[str] = frozenset(),
     store: Store | None = None,
     resume: Run | None = None,
     max_requests: int | None = None,
-    on_start: Callable[[Run, Sequence[Block]], None] | None = None,
+    on_start: Callable[[Start], None] | None = None,
     on_attempt: Callable[[Attempt], None] | None = None,
 ) -> Sitting:
     """Carry out `plan`, or what is left of the run `resume`, and give the run.
 
+    `optional` names the factors of a preset, whose conditions are left out where the endpoint cannot do them.
     Cancelling (Ctrl-C) ends the sitting, not the caller: the run so far is given, marked `interrupted`. Raises
     `EndpointError`, `ModelError` or `StoreError` where nothing can be asked or kept. A store that fails on the way
     stops the sitting, and what was asked is still given.
     """
-    async with where.endpoint() as endpoint:
-        run = resume or _new_run(plan, endpoint)
-        if endpoint.address != run.address:
-            raise EndpointError(f"run {run.id} was made with {run.address}, not with {endpoint.address}")
-        if not endpoint.can_logprobs and any(condition.logprobs for condition in run.plan.conditions):
-            raise EndpointError(f"the dialect {run.address.api} has no logprobs; leave out --logprobs")
+    async with where.endpoint(plan) as endpoint:
+        start = await (_resumed(resume, endpoint) if resume else _begun(plan, where, endpoint, optional))
+        run = start.run
         if store and not resume:
             store.begin(run, version=__version__, environment=_environment())
-        blocks = _remaining(run)
         if on_start:
-            on_start(run, blocks)
+            on_start(start)
         with Recorder(run, store) as recorder:
-            asking = _asking(run, endpoint, recorder, max_requests, on_attempt)
-            interrupted = await _is_interrupted(asking.ask(blocks), recorder)
+            asking = _asking(start, endpoint, recorder, max_requests, on_attempt)
+            interrupted = await _is_interrupted(asking.ask(start.blocks), recorder)
         stopped = asking.stopped or _unwritten(recorder)
         if store and not (interrupted or stopped):
             store.finish(run.id)
         return Sitting(run=recorder.run, stopped=stopped, interrupted=interrupted)
+
+
+async def _begun(plan: Plan, where: Where, endpoint: Endpoint, optional: frozenset[str]) -> Start:
+    cold = await _cold(plan.conditions, endpoint)
+    plan, notes = fitted(plan, optional, dialect=endpoint.address.api, can_logprobs=endpoint.can_logprobs, cold=cold)
+    cold = cold if isinstance(cold, ColdMeans) else None
+    run = Run(
+        id=secrets.token_hex(6),
+        created=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        address=endpoint.address,
+        plan=replace(plan, exclusive=plan.exclusive or where.is_builtin),
+        cold_by=cold.by if cold else None,
+    )
+    return Start(run=run, blocks=run.plan.blocks(), cold=cold, notes=notes)
+
+
+async def _resumed(run: Run, endpoint: Endpoint) -> Start:
+    """What is left of a run, in its plan's own order if nothing was asked, else in a new seeded one."""
+    if endpoint.address != run.address:
+        raise EndpointError(f"run {run.id} was made with {run.address}, not with {endpoint.address}")
+    blocks = list(run.remaining())
+    if run.attempts:
+        random.Random(run.plan.seed + len(run.attempts)).shuffle(blocks)
+    conditions = [block.condition for block in blocks]
+    cold = await _cold(conditions, endpoint)
+    fitted(run.plan, frozenset(), dialect=run.address.api, can_logprobs=endpoint.can_logprobs, cold=cold)
+    if isinstance(cold, ColdMeans) and cold.by != run.cold_by:
+        raise EndpointError(f"run {run.id} was made cold by {run.cold_by}, and here it would be by {cold.by}")
+    return Start(run=run, blocks=tuple(blocks), cold=cold if isinstance(cold, ColdMeans) else None)
+
+
+async def _cold(conditions: Iterable[Condition], endpoint: Endpoint) -> ColdMeans | NoColdMeans | None:
+    """How the endpoint's cache is made cold; nobody is asked where nothing cold is to be asked."""
+    return await endpoint.cold_means() if any(one.cache == "cold" for one in conditions) else None
 
 
 def _environment() -> tuple[tuple[str, str], ...]:
@@ -122,27 +175,15 @@ def _environment() -> tuple[tuple[str, str], ...]:
     return (("python", platform.python_version()), ("system", platform.platform()), ("machine", platform.machine()))
 
 
-def _new_run(plan: Plan, endpoint: Endpoint) -> Run:
-    created = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return Run(id=secrets.token_hex(6), created=created, address=endpoint.address, plan=plan)
-
-
-def _remaining(run: Run) -> tuple[Block, ...]:
-    """What is left to ask; the plan's own order at first, a new seeded one when a run goes on."""
-    if not run.attempts:
-        return run.plan.blocks()
-    blocks = list(run.remaining())
-    random.Random(run.plan.seed + len(run.attempts)).shuffle(blocks)
-    return tuple(blocks)
-
-
 def _asking(
-    run: Run,
+    start: Start,
     endpoint: Endpoint,
     recorder: Recorder,
     max_requests: int | None,
     on_attempt: Callable[[Attempt], None] | None,
 ) -> Asking:
+    run = start.run
+
     def record(attempt: Attempt) -> None:
         recorder.attempt(attempt)
         if on_attempt:
@@ -158,6 +199,7 @@ def _asking(
             attempts=1 + max((attempt.order for attempt in run.attempts), default=-1),
             has_completion=any(isinstance(attempt.outcome, Completion) for attempt in run.attempts),
         ),
+        resets=start.cold is not None and start.cold.is_reset,
         max_requests=max_requests,
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from temp0.core.run import Completion, Failure, Question, Usage
+from temp0.probe.dialect.anthropic_stream import PartialMessage
 from temp0.probe.dialect.dialect import Dialect, Headers, path_of, with_path
 from temp0.probe.dialect.error import error_in
 from temp0.probe.dialect.field import list_at, name_at, object_at, text_at, told_count, told_name, told_object
@@ -92,4 +93,5 @@ ANTHROPIC = Dialect(
     headers=_headers,
     body=_body,
     read=_read,
+    partial=PartialMessage,
 )

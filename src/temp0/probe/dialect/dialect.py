@@ -1,17 +1,20 @@
 """The seam of a dialect: how a question is written, and how an answer is read.
 
-A dialect is pure: it sees values, never a socket or a clock, and it reads any JSON value without raising.
+A dialect is pure: it sees values, never a socket or a clock, and it reads any JSON value and any events without
+raising.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 from temp0.core.run import Completion, Failure, Question
 from temp0.probe.dialect.field import FieldError
-from temp0.probe.dialect.reason import MALFORMED
+from temp0.probe.dialect.partial import PartialAnswer
+from temp0.probe.dialect.reason import CUT, ERROR_IN_200, MALFORMED
+from temp0.probe.event_stream import Event
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -22,7 +25,9 @@ class Dialect:
 
     `url` and `models_url` take the URL the user gave and return where questions and the list of models go;
     `headers` takes the key, if any; `body` the question and the model; `read` a parsed answer of any shape, and
-    it may raise `FieldError`, which `completion` turns into a failure.
+    it may raise `FieldError`, which `completion` turns into a failure. `partial` begins to gather a streamed answer.
+    `dispensable` names the fields of a body that only ask for a description of the answer: a server that refuses to
+    know one is asked without it.
     """
 
     name: str
@@ -33,6 +38,8 @@ class Dialect:
     headers: Callable[[str | None], Mapping[str, str]]
     body: Callable[[Question, str], Mapping[str, object]]
     read: Callable[[object, Headers], Completion | Failure]
+    partial: Callable[[], PartialAnswer]
+    dispensable: tuple[str, ...] = ()
 
     def completion(self, payload: object, headers: Headers = ()) -> Completion | Failure:
         """The completion in a parsed answer, or the failure that it is; never an exception."""
@@ -42,6 +49,28 @@ class Dialect:
             return Failure(reason=MALFORMED, message=str(error))
         except RecursionError:
             return Failure(reason=MALFORMED, message="the answer is nested too deeply to read")
+
+    def streamed(self, events: Iterable[Event], headers: Headers = ()) -> Completion | Failure:
+        """The completion in a streamed answer, or the failure that it is; never an exception."""
+        answer = self.partial()
+        try:
+            for event in events:
+                answer.add(event)
+        except FieldError as error:
+            return Failure(reason=MALFORMED, message=str(error))
+        return self.gathered(answer, headers)
+
+    def gathered(self, answer: PartialAnswer, headers: Headers = ()) -> Completion | Failure:
+        """The completion that a stream came to when it ended, equal to that of the same answer unstreamed."""
+        if answer.error is not None:
+            return Failure(reason=ERROR_IN_200, message=answer.error)
+        if not answer.is_whole:
+            return Failure(reason=CUT, message="the stream ended before the answer did")
+        try:
+            payload = answer.payload()
+        except FieldError as error:
+            return Failure(reason=MALFORMED, message=str(error))
+        return self.completion(payload, headers)
 
 
 def with_path(url: str, path: str) -> str:

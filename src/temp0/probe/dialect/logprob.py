@@ -1,16 +1,29 @@
 """Tokens and logprobs in the shape of OpenAI's chat answers, read into core values.
 
-Tokens are kept only where their bytes spell the text exactly: a token list that says something else than the text
-would put forks in the wrong place.
+Tokens are kept only where their bytes spell the text exactly, but for end tokens after it: a token list that says
+something else than the text would put forks in the wrong place. Whatever stands in the list, the text is not touched.
+Values are kept as told, also those that cannot be right (above 0, contradicting each other): the analysis says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from temp0.core.run import Alternative, Token
 from temp0.core.text import utf8
 from temp0.probe.dialect.field import told_count, told_number, told_object
+
+FLOOR = -9999.0
+"""Stands for minus infinity, for which JSON has no number. OpenAI documents it for tokens too unlikely to list."""
+
+_MOST_END_TOKENS = 2  # such as <|im_end|> and a line break; more would be another text than the one that was told
+_NAMED_BY_ID = re.compile(r"token_id:(\d+)")  # vLLM's return_tokens_as_token_ids
+
+_Entry = Mapping[str, object]
+_Spelling = Callable[[_Entry], bytes]
 
 
 def tokens(value: object, text: str) -> tuple[Token, ...] | None:
@@ -18,39 +31,66 @@ def tokens(value: object, text: str) -> tuple[Token, ...] | None:
     content = told_object(value).get("content")
     if not isinstance(content, list):
         return None
-    found = tuple(_token(told_object(entry)) for entry in content)
-    return found if b"".join(token.bytes for token in found) == utf8(text) else None
+    entries = [told_object(entry) for entry in content]
+    for spelling in (_bytes, _string):
+        spelled = [spelling(entry) for entry in entries]
+        if _spells(spelled, utf8(text)):
+            return tuple(_token(entry, data, spelling) for entry, data in zip(entries, spelled, strict=True))
+    return None
 
 
-def _token(entry: Mapping[str, object]) -> Token:
-    return Token(
-        bytes=_bytes(entry),
-        id=told_count(entry.get("id")),
-        logprob=_logprob(entry.get("logprob")),
-        top=_alternatives(entry.get("top_logprobs")),
+def _spells(spelled: Sequence[bytes], text: bytes) -> bool:
+    """Whether the tokens spell the text, and beyond it only end tokens, which many servers list by their names."""
+    whole = b"".join(spelled)
+    ends = [b"".join(spelled[len(spelled) - count :]) for count in range(min(_MOST_END_TOKENS, len(spelled)) + 1)]
+    return whole.startswith(text) and any(len(whole) - len(text) == len(end) for end in ends)
+
+
+def _token(entry: _Entry, data: bytes, spelling: _Spelling) -> Token:
+    token = Token(bytes=data, id=_id(entry), logprob=_logprob(entry.get("logprob")))
+    listed = entry.get("top_logprobs")
+    others = map(told_object, listed) if isinstance(listed, list) else ()
+    top = tuple(
+        Alternative(bytes=_alternative_bytes(other, token, spelling), logprob=logprob)
+        for other in others
+        if (logprob := _logprob(other.get("logprob"))) is not None
     )
+    return replace(token, top=top)
 
 
-def _alternatives(value: object) -> tuple[Alternative, ...]:
-    if not isinstance(value, list):
-        return ()
-    read = [(told_object(entry), _logprob(told_object(entry).get("logprob"))) for entry in value]
-    return tuple(Alternative(bytes=_bytes(entry), logprob=logprob) for entry, logprob in read if logprob is not None)
+def _alternative_bytes(entry: _Entry, chosen: Token, spelling: _Spelling) -> bytes:
+    """The bytes of an alternative; where it is named by its id alone they are known only of the chosen token."""
+    named = _id_in_name(entry)
+    return chosen.bytes if named is not None and named == chosen.id else spelling(entry)
 
 
-def _bytes(entry: Mapping[str, object]) -> bytes:
-    """The token's bytes; its string where the server gives no bytes."""
+def _bytes(entry: _Entry) -> bytes:
+    """The token's bytes; its string where the server gives no bytes, or none that are."""
     told = entry.get("bytes")
     if isinstance(told, list):
         try:
             return bytes(told)
         except (TypeError, ValueError):
-            return b""
+            return _string(entry)
+    return _string(entry)
+
+
+def _string(entry: _Entry) -> bytes:
     string = entry.get("token")
     return utf8(string) if isinstance(string, str) else b""
 
 
+def _id(entry: _Entry) -> int | None:
+    told = (told_count(entry.get("id")), told_count(entry.get("token_id")), _id_in_name(entry))
+    return next((one for one in told if one is not None), None)
+
+
+def _id_in_name(entry: _Entry) -> int | None:
+    name = entry.get("token")
+    named = _NAMED_BY_ID.fullmatch(name) if isinstance(name, str) else None
+    return told_count(int(named[1])) if named and len(named[1]) < 19 else None
+
+
 def _logprob(value: object) -> float | None:
-    """A logprob, natural logarithm; what is positive or not finite is no logprob."""
-    number = told_number(value)
-    return number if number is not None and number <= 0 else None
+    """A logprob (natural logarithm), minus infinity as the floor; `None` for what is no number."""
+    return FLOOR if value == -math.inf else told_number(value)

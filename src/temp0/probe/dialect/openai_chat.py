@@ -13,9 +13,13 @@ from temp0.probe.dialect.dialect import Dialect, Headers, path_of, with_path
 from temp0.probe.dialect.error import error_in
 from temp0.probe.dialect.field import list_at, name_at, object_at, text_at, told_count, told_name, told_object
 from temp0.probe.dialect.logprob import tokens
+from temp0.probe.dialect.openai_chat_stream import REASONING, PartialChat
 from temp0.probe.dialect.reason import ERROR_IN_200, NO_CHOICES, NULL_CONTENT
 
 TOP_LOGPROBS = 5
+STREAM_OPTIONS = "stream_options"
+"""Asks for the token counts of a streamed answer, which otherwise has none."""
+
 _QUESTIONS = "/chat/completions"
 
 
@@ -45,6 +49,8 @@ def _body(question: Question, model: str) -> Mapping[str, object]:
     }
     if question.logprobs:
         body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    if question.stream:
+        body |= {STREAM_OPTIONS: {"include_usage": True}}
     return body
 
 
@@ -97,7 +103,7 @@ def _content(message: Mapping[str, object]) -> tuple[str | None, str | None]:
 
 
 def _reasoning(message: Mapping[str, object]) -> str | None:
-    for field in ("reasoning_content", "reasoning"):
+    for field in REASONING:
         value = message.get(field)
         if isinstance(value, str) and value:
             return value
@@ -127,4 +133,6 @@ OPENAI_CHAT = Dialect(
     headers=_headers,
     body=_body,
     read=_read,
+    partial=PartialChat,
+    dispensable=(STREAM_OPTIONS,),
 )

@@ -1,0 +1,106 @@
+"""A streamed answer of the anthropic dialect, gathered event by event.
+
+Source: https://docs.anthropic.com/en/docs/build-with-claude/streaming. A message is opened, its blocks are opened,
+added to and closed, and at last it says why it ended. Events and deltas of other kinds (pings, signatures, parts of
+tool inputs) add nothing to the text. The answer is whole once it has said why it ended, or that it stops. It may lack
+its opening: llama.cpp leaves it out where the first token is a part of a character, and the text is whole without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from temp0.probe.dialect.error import error_in, said
+from temp0.probe.dialect.field import FieldError, list_at, object_at, text_at, told_count, told_object
+from temp0.probe.dialect.partial import DONE, chunk_in, joined
+from temp0.probe.event_stream import Event
+
+_TEXTS = {"text_delta": "text", "thinking_delta": "thinking"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """One block of the content: as it was opened, and what was added to its text or its thinking since."""
+
+    opened: Mapping[str, object]
+    added: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in _TEXTS.values()})
+
+    def whole(self) -> Mapping[str, object]:
+        grown = {name: joined((_start(self.opened, name), *pieces)) for name, pieces in self.added.items() if pieces}
+        return {**self.opened, **grown}
+
+
+class PartialMessage:
+    """What the events so far have told."""
+
+    def __init__(self) -> None:
+        self.error: str | None = None
+        self._message: dict[str, object] = {}
+        self._blocks: dict[int | None, _Block] = {}
+        self._usage: dict[str, object] = {}
+        self._is_done = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the message has said why it ended, or that it stops."""
+        return self._is_done or bool(self._message.get("stop_reason"))
+
+    def add(self, event: Event) -> None:
+        """Take one more event; raises `FieldError` for one that no answer can be made of."""
+        data = event.data.strip()
+        if self._is_done or data in {b"", DONE}:  # DONE is another dialect's end, which some proxies add
+            return
+        if event.name == "error":
+            self.error = self.error or said(data)
+            return
+        chunk = chunk_in(event)
+        self.error = self.error or error_in(chunk)
+        kind = chunk.get("type") or event.name
+        if kind == "message_start":
+            self._open(object_at(chunk.get("message"), "message"))
+        elif kind == "content_block_start":
+            block = object_at(chunk.get("content_block"), "content_block")
+            self._blocks[told_count(chunk.get("index"))] = _Block(opened=block)
+        elif kind == "content_block_delta":
+            self._append(told_count(chunk.get("index")), object_at(chunk.get("delta"), "delta"))
+        elif kind == "message_delta":
+            self._close(chunk)
+        elif kind == "message_stop":
+            self._is_done = True
+
+    def payload(self) -> Mapping[str, object]:
+        """The answer as it would have come unstreamed."""
+        content = [block.whole() for block in self._blocks.values()]
+        return {**self._message, "usage": self._usage} | ({"content": content} if content else {})
+
+    def _open(self, message: Mapping[str, object]) -> None:
+        self._message = {**message, **self._message}
+        self._count(message)
+        content = message.get("content")
+        for place, block in enumerate(list_at(content, "message.content") if content is not None else ()):
+            self._blocks[place] = _Block(opened=object_at(block, "message.content[]"))
+
+    def _append(self, index: int | None, delta: Mapping[str, object]) -> None:
+        name = _TEXTS.get(str(delta.get("type")))
+        if name is None:
+            return
+        if index not in self._blocks:
+            raise FieldError(f"a {name} is added to content block {index}, which was not opened")
+        self._blocks[index].added[name].append(text_at(delta.get(name), f"delta.{name}"))
+
+    def _close(self, chunk: Mapping[str, object]) -> None:
+        """The reason why the message ended; the counts that come with it are of the whole message."""
+        self._count(chunk)
+        reason = told_object(chunk.get("delta")).get("stop_reason")
+        if reason is not None:
+            self._message["stop_reason"] = reason
+
+    def _count(self, told: Mapping[str, object]) -> None:
+        counts = told_object(told.get("usage"))
+        self._usage |= {name: count for name, count in counts.items() if count is not None}
+
+
+def _start(block: Mapping[str, object], name: str) -> str:
+    start = block.get(name)
+    return "" if start is None else text_at(start, f"content_block.{name}")
