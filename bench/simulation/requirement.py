@@ -1,7 +1,7 @@
 """What calibration must show, and whether it did.
 
-A share that a sample could not tell from what is required counts as missed where the sample is pooled, and as met
-where it is one of many cells: of a hundred cells some lie outside by chance.
+All shapes of a family together must keep the requirement. One shape by itself breaks it only where its share lies
+outside beyond chance: of a hundred shapes some do so by chance.
 """
 
 from __future__ import annotations
@@ -117,12 +117,9 @@ def _coverage(results: Results, name: str, n: int) -> Iterator[Finding]:
         pooled.merge(cell)
     if not pooled.runs:
         return
-    beyond = [
-        f"{one} ({cell.held:.1%})"
-        for one, cell in cells.items()
-        if interval(cell.runs - cell.missed, cell.runs, SURE)[1] < COVERED
-    ]
-    measured = f"{pooled.held:.1%} of {pooled.runs} ({ends(pooled.runs - pooled.missed, pooled.runs)})"
+    beyond = [one for one, cell in cells.items() if interval(cell.runs - cell.missed, cell.runs, SURE)[1] < COVERED]
+    lowest = min(cells, key=lambda one: cells[one].held)
+    measured = f"{pooled.held:.1%} of {pooled.runs}, at the least {cells[lowest].held:.1%} ({lowest})"
     if beyond:
         measured += f"; less, and not by chance: {'; '.join(beyond)}"
     yield Finding(

@@ -256,6 +256,17 @@ def test_a_stream_leaves_the_connections_of_other_questions_alone() -> None:
     assert connections == 3
 
 
+def test_a_stream_that_is_lost_says_nothing_of_the_connections_that_are_kept() -> None:
+    async def act(endpoint: HttpEndpoint, server: ScriptedServer) -> tuple[list[str], int]:
+        asked = [question(), ASKED, question(), question()]
+        outcomes = [(await endpoint.complete(each)).outcome for each in asked]
+        return [type(outcome).__name__ for outcome in outcomes], server.connections
+
+    kinds, connections = with_endpoint(http(WHOLE), then_close(b""), http(WHOLE), act=act)
+    assert kinds == ["Completion", "Failure", "Completion", "Completion"]
+    assert connections == 2
+
+
 def test_after_a_stream_that_nobody_asked_for_no_connection_is_kept() -> None:
     async def act(endpoint: HttpEndpoint, server: ScriptedServer) -> tuple[list[Answer], int]:
         return [await endpoint.complete(question()) for _ in range(3)], len(server.received)

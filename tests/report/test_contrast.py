@@ -59,6 +59,25 @@ def test_of_many_that_diverged_the_least_likely_by_chance_come_first() -> None:
     assert all(p is not None and p <= 0.1 for p in shown)
 
 
+def test_of_many_that_diverged_those_that_chance_often_gives_are_only_counted() -> None:
+    prompt = reasons.crossed().prompts[1]
+
+    assert any(pair.p == 1 and pair.verdict is Verdict.DIVERGED for pair in prompt.comparisons)
+    assert all(pair.p is not None and pair.p <= 0.1 for pair in contrasts(prompt).shown)
+
+
+def test_no_more_pairs_are_shown_than_a_person_reads() -> None:
+    crossed = [
+        Condition(company=k, stream=stream, cache=cache)
+        for k in (1, 2, 4)
+        for stream in (False, True)
+        for cache in ("cold", "warm")
+    ]
+    prompt = samples.analyzed({"A": {one: [one.name] * 16 for one in crossed}}).prompts[0]
+
+    assert len(contrasts(prompt).shown) == 6
+
+
 def test_a_pair_that_parts_beneath_one_text_is_shown_among_many_that_agreed() -> None:
     prompt = asked({1: "one", 2: "one", 4: "one", 8: "one"})
     deeper = replace(prompt.comparisons[0], first_difference=Positions(logprobs=0))

@@ -29,6 +29,9 @@ def test_company_is_explained_by_the_example_that_is_known_best() -> None:
     assert words(reasons.load_missed())["100 of 128"] == (
         "128 requests in flight were asked for; the server itself counted 100 running"
     )
+    assert words(samples.agreed())["1 of 1"] == (
+        "1 request in flight was asked for; the server itself counted 1 running"
+    )
     assert "nothing shows that they ran together" in words(samples.undecided())["not shown"]
 
 

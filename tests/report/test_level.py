@@ -91,6 +91,14 @@ def test_a_condition_that_does_not_repeat_its_own_computation_is_named() -> None
     assert not any("within" in sentence for sentence in levels(unsteady()))
 
 
+def test_a_condition_whose_text_varies_is_not_said_to_keep_it() -> None:
+    first = Positions(text=3, tokens=0, logprobs=0)
+    prompt = samples.five_prompts().prompts[2]
+    conditions = tuple(replace(one, first_difference=first) for one in prompt.conditions if one.distinct.text > 1)
+
+    assert not any("within" in sentence for sentence in levels(replace(prompt, conditions=conditions * 2)))
+
+
 def test_two_conditions_with_one_text_say_where_their_logprobs_part() -> None:
     pair = Comparison(a="cold", b="warm", verdict=Verdict.AGREED, p=1.0, p_adjusted=1.0)
 

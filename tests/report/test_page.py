@@ -220,6 +220,7 @@ def test_many_conditions_take_letters_in_place_of_colours_and_columns() -> None:
     assert 'class="key' not in many
     assert '<b class="letters">a</b>' in many
     assert "under 20 of 20 conditions" in many
+    assert "<span>company 32, stream, cache warm</span>" not in many
     assert many.count('<th scope="col" class="number">alone, cache cold</th>') == 0
 
 

@@ -86,6 +86,7 @@ def test_strangers_that_the_server_counted_are_told() -> None:
 def test_cold_says_by_what_means_and_whether_it_was_cold() -> None:
     analysis = reasons.cold_and_warm()
 
+    assert "alone" not in told(analysis)
     assert told(analysis)["alone, cache cold"] == [
         "made cold by POST /reset_prefix_cache, and yet not cold: the server counted 0 to 4 cached prompt tokens "
         "(20 completions)"

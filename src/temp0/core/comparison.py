@@ -144,6 +144,19 @@ def across(part: Stratum, tables: Tables) -> NDArray[np.float64]:
     return shares
 
 
+def apart(part: Stratum, tables: Tables) -> NDArray[np.float64]:
+    """The mean over labels of identity within, minus identity across: each label weighs the same.
+
+    A side of many texts then does not hide that the other side has one of its own, as it can in the sum of `across`.
+    A label with one attempt has no pair, and counts 0.
+    """
+    labels = part.labels
+    own = np.einsum("dlk,dlk->dl", tables @ part.similar, tables) - tables @ part.similar.diagonal()
+    pairs = np.maximum(labels * (labels - 1), 1)
+    gap: NDArray[np.float64] = (own / pairs).mean(axis=1) + across(part, tables)
+    return gap
+
+
 def change(part: Stratum, tables: Tables) -> NDArray[np.float64]:
     """The largest departure, over time, of the texts so far from their share of the whole.
 
@@ -203,7 +216,8 @@ def cautious_p(
     by_block = p_value(strata, seed=seed, statistic=statistic, draws=draws)
     if by_block is None or not any(part.attempts for part in strata):
         return by_block
-    by_attempt = p_value([part.attempts or part for part in strata], seed=seed, statistic=statistic, draws=draws)
+    attempts = [part.attempts or part for part in strata]
+    by_attempt = p_value(attempts, seed=seed, statistic=apart if statistic is across else statistic, draws=draws)
     return None if by_attempt is None else max(by_block, by_attempt)
 
 

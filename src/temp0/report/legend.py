@@ -63,14 +63,16 @@ def _bound() -> str:
 
 def _reached(analysis: Analysis) -> Iterable[Entry]:
     """How company reached is told, by the best known example."""
-    asked = [one for prompt in analysis.prompts for one in prompt.conditions if one.company.asked > 1 and one.attempts]
-    if asked:
-        best = min(asked, key=lambda one: (one.company.measured_by != "server", not is_shown(one.company)))
-        yield figure.company(best.company), _company(best.company)
+    asked = [one.company for prompt in analysis.prompts for one in prompt.conditions if one.attempts]
+    told = [one for one in asked if one.asked > 1 or one.measured_by == "server"]
+    if told:
+        best = min(told, key=lambda one: (one.asked == 1, one.measured_by != "server", not is_shown(one)))
+        yield figure.company(best), _company(best)
 
 
 def _company(company: Company) -> str:
-    asked = f"{company.asked} requests in flight were asked for"
+    were = "were" if company.asked > 1 else "was"
+    asked = f"{figure.some(company.asked, 'request')} in flight {were} asked for"
     if company.measured_by == "server":
         return f"{asked}; the server itself counted {figure.number(company.reached)} running"
     if is_shown(company):

@@ -7,9 +7,10 @@ that stand side by side into one character.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import lru_cache
+from itertools import islice
 from typing import Any, TypeVar
 
 from temp0.core.plan import Condition, Message, Plan, Prompt
@@ -62,17 +63,23 @@ def pairs_bytes(pairs: Pairs) -> bytes:
 
 
 def pairs_from(data: bytes) -> Pairs:
-    """The pairs that `pairs_bytes` made `data` from.
+    """The pairs that `pairs_bytes` made `data` from."""
+    return tuple((name, value) for name, value in json.loads(from_utf8(data)))
 
-    Headers hardly ever repeat, since each answer has a request id of its own, so that no cache helps; cutting at the
-    quotes takes half the time of parsing.
+
+def all_pairs_from(column: Sequence[bytes]) -> list[Pairs]:
+    """The pairs of each of many headers.
+
+    Headers hardly ever repeat, since each answer has a request id of its own, so that no cache would help; cutting all
+    of them at their quotes at once takes half the time of parsing each.
     """
-    text = from_utf8(data)
+    text = from_utf8(b"".join(column))
     if "\\" in text:
-        return tuple((name, value) for name, value in json.loads(text))
+        return [pairs_from(data) for data in column]
     # Without an escape, every quote begins or ends a string.
-    parts = text.split('"')
-    return tuple(zip(parts[1::4], parts[3::4], strict=True))
+    strings = text.split('"')[1::2]
+    pairs = zip(strings[::2], strings[1::2], strict=True)
+    return [tuple(islice(pairs, data.count(b'"') // 4)) for data in column]
 
 
 @lru_cache(maxsize=4096)

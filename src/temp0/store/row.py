@@ -12,7 +12,7 @@ from typing import Any
 
 from temp0.core.run import Attempt, Completion, Failure, Sample
 from temp0.core.text import from_utf8, utf8
-from temp0.store.encoding import optional_utf8, pairs_bytes, pairs_from, usage_bytes, usage_from
+from temp0.store.encoding import all_pairs_from, optional_utf8, pairs_bytes, usage_bytes, usage_from
 from temp0.store.record import records
 from temp0.store.tokens import packed, unpacked
 
@@ -85,7 +85,6 @@ class Reader:
     def __init__(self, content: Callable[[bytes], bytes]) -> None:
         self._labels = _Decoded(from_utf8)
         self._usages = _Decoded(usage_from)
-        self._moments = _Decoded(int)
         self._texts = _Decoded(lambda digest: from_utf8(content(digest)))
         self._tokens = _Decoded(lambda digest: unpacked(content(digest)))
 
@@ -115,7 +114,7 @@ class Reader:
 
     def _failure(self, row: Row) -> Failure:
         reason, message, status = row[_COMMON : _COMMON + _FAILURE]
-        return Failure(reason=from_utf8(reason), message=next(self._texts.all([message])), status=status)
+        return Failure(reason=from_utf8(reason), message=self._texts[message], status=status)
 
     def _completions(self, rows: Sequence[Row]) -> list[Completion]:
         if not rows:
@@ -133,8 +132,8 @@ class Reader:
             model=self._labels.all(model),
             fingerprint=self._labels.all(fingerprint),
             id=[None if each is None else from_utf8(each) for each in id_],
-            created=self._moments.all(created),
-            headers=map(pairs_from, headers),
+            created=[None if each is None else int(each) for each in created],
+            headers=all_pairs_from(headers),
         )
 
 

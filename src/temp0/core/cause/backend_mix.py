@@ -30,7 +30,7 @@ def backend_mix(evidence: Evidence) -> Outcome:
         return Outcome(untested=_untested(by_prompt))
     label, test = found
     lined = _lined_up(by_prompt, label)
-    if not lined and test.p > ALPHA:
+    if test.speaks_against or (not lined and test.p > ALPHA):
         return Outcome(test=test)
     prompts = (named(strata[label], seed=evidence.plan.seed) if test.p <= ALPHA else ()) or lined
     prompts = prompts or tuple(strata[label])

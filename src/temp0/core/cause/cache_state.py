@@ -48,7 +48,7 @@ def cache_state(evidence: Evidence) -> Outcome:
         p = next(adjusted) if route.test else None
         if p is not None and route.test and (test is None or p < test.p):
             test = PooledTest(p=p, least=route.test.least, n=route.test.n)
-    signs = [route for route in routes if route.prompts]
+    signs = [route for route in routes if route.prompts and not (route.test and route.test.speaks_against)]
     if not signs:
         return Outcome(test=test)
     best = next((route for route in signs if route.is_reproduced), signs[0])

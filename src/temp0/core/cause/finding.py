@@ -14,6 +14,9 @@ from typing import Literal
 from temp0.core.comparison import DRAWS, Statistic, Stratum, across, cautious_p, holm
 from temp0.core.estimate import ALPHA
 
+OFTEN = 0.25
+"""Above this p, a sign that a test could have proved is no sign."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PooledTest:
@@ -22,6 +25,11 @@ class PooledTest:
     p: float
     least: float
     n: int
+
+    @property
+    def speaks_against(self) -> bool:
+        """Whether what looks like a sign is what chance would often give, in a test that could have told."""
+        return self.can_tell and self.p > OFTEN
 
     @property
     def can_tell(self) -> bool:
