@@ -1,7 +1,7 @@
 """How long a stored run takes to be read and judged, prompt by prompt, and how much memory that takes.
 
-Each figure is of a fresh process, so that its peak is its own. `python bench/analysis_rate.py COMPLETIONS...` takes
-only runs of these sizes.
+Each figure is of a process of its own, and so is building the store, because on Linux a process inherits the peak of
+its parent. `python bench/analysis_rate.py COMPLETIONS...` takes only runs of these sizes.
 """
 
 import argparse
@@ -12,8 +12,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import asdict, dataclass
+from itertools import islice, pairwise
 from pathlib import Path
 from statistics import median
 
@@ -22,10 +22,18 @@ from temp0.core.run import Attempt, Sample
 from temp0.store import Store
 from temp0.workflow.keeping import judged
 
-SIZES = ((10, 10_000), (100, 100_000), (1_000, 100_000), (1_000, 1_000_000))
-"""Prompts, and judged attempts in all."""
-
 GROUP = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """Prompts, and judged attempts in all."""
+
+    prompts: int
+    completions: int
+
+    def __str__(self) -> str:
+        return f"{self.completions:,} completions of {self.prompts:,} prompts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,89 +44,105 @@ class Cost:
     peak_mib: float
 
 
-def stored(store: Store, *, prompts: int, completions: int) -> str:
-    """Put a planted run into the store; its id."""
-    run = planted_run(prompts=prompts, completions=completions)
-    store.begin(run)
-    happening = events(run)
-    while group := list(islice(happening, GROUP)):
-        attempts = [one for one in group if isinstance(one, Attempt)]
-        store.append(run.id, attempts, [one for one in group if isinstance(one, Sample)])
-    store.finish(run.id)
-    return run.id
+SIZES = (
+    Size(prompts=10, completions=10_000),
+    Size(prompts=100, completions=100_000),
+    Size(prompts=1_000, completions=100_000),
+    Size(prompts=1_000, completions=1_000_000),
+)
 
 
-def judge(path: Path, run: str) -> None:
-    judged(run, path)
+def build(path: Path, size: Size) -> None:
+    """Put a planted run into the store."""
+    run = planted_run(prompts=size.prompts, completions=size.completions)
+    with Store.open(path) as store:
+        store.begin(run)
+        happening = events(run)
+        while group := list(islice(happening, GROUP)):
+            attempts = [one for one in group if isinstance(one, Attempt)]
+            store.append(run.id, attempts, [one for one in group if isinstance(one, Sample)])
+        store.finish(run.id)
 
 
-def read(path: Path, run: str) -> None:
-    """All that judging would read, and nothing else."""
-    with Store.open(path) as store, store.book(run) as book:
+def judge(path: Path, size: Size) -> None:
+    judged(_id(size), path)
+
+
+def read(path: Path, size: Size) -> None:
+    """Everything that judging reads, and nothing else."""
+    with Store.open(path) as store, store.book(_id(size)) as book:
         book.preface()
         for _ in book.chapters():
             pass
 
 
-TASKS: dict[str, Callable[[Path, str], None]] = {"judge": judge, "read": read}
+def _id(size: Size) -> str:
+    return planted_run(prompts=size.prompts, completions=size.completions).id
 
 
-def cost(task: str, path: Path, run: str) -> Cost:
-    command = [sys.executable, __file__, "--task", task, "--store", str(path), "--run", run]
-    told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return Cost(**json.loads(told))
+TASKS: dict[str, Callable[[Path, Size], None]] = {"build": build, "judge": judge, "read": read}
 
 
-def own_cost(task: str, path: Path, run: str) -> Cost:
+def cost(task: str, path: Path, size: Size) -> Cost:
+    """What a task takes in a process of its own."""
+    command = [sys.executable, __file__, "--task", task, "--store", str(path)]
+    command += ["--prompts", str(size.prompts), str(size.completions)]
+    return Cost(**json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout))
+
+
+def own_cost(task: str, path: Path, size: Size) -> Cost:
+    """What a task takes in this process."""
     started = time.perf_counter()
-    TASKS[task](path, run)
+    TASKS[task](path, size)
     seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return Cost(seconds=seconds, peak_mib=peak / (1 << 20 if sys.platform == "darwin" else 1 << 10))
 
 
-def figures(sizes: Sequence[tuple[int, int]] = SIZES, rounds: int = 3) -> Iterator[tuple[str, str]]:
-    """Rows of (figure, value): seconds and peak at each size, and the growth of the time for one completion."""
+def figures(sizes: Sequence[Size] = SIZES, rounds: int = 3) -> Iterator[tuple[str, str]]:
+    """Rows of (figure, value): seconds and peak memory at each size, and what becomes of the time of one completion."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "runs.db"
-        with Store.open(path) as store:
-            runs = [stored(store, prompts=prompts, completions=completions) for prompts, completions in sizes]
-        costs = [[cost("judge", path, run) for run in runs] for _ in range(rounds)]
-        readings = [cost("read", path, runs[-1]) for _ in range(rounds)]
-    for place, (prompts, completions) in enumerate(sizes):
-        name = f"analysis of {completions:,} completions, {prompts:,} prompts"
-        yield f"{name}, seconds", spread([each[place].seconds for each in costs])
-        yield f"{name}, peak memory in MiB", spread([each[place].peak_mib for each in costs], digits=0)
-        if place:
-            growth = [_of_one(each[place], completions) / _of_one(each[0], sizes[0][1]) for each in costs]
-            yield f"{name}, time of one over that of {sizes[0][1]:,}", spread(growth)
-    yield f"reading {sizes[-1][1]:,} of them alone, seconds", spread([each.seconds for each in readings])
-    yield (
-        f"reading {sizes[-1][1]:,} of them alone, peak memory in MiB",
-        spread([each.peak_mib for each in readings], digits=0),
-    )
+        for size in sizes:
+            cost("build", path, size)
+        taken = [
+            {(task, size): cost(task, path, size) for size in sizes for task in ("judge", "read")}
+            for _ in range(rounds)
+        ]
+    for size in sizes:
+        judging, reading = ([costs[task, size] for costs in taken] for task in ("judge", "read"))
+        yield f"analysis of {size}, seconds", told(judging)
+        yield f"reading {size} alone, seconds", told(reading)
+    for smaller, size in pairwise(sizes):
+        growth = [of_one(costs["judge", size], size) / of_one(costs["judge", smaller], smaller) for costs in taken]
+        yield f"time of one completion, analysis of {size} over {smaller}", spread(growth)
 
 
-def _of_one(cost: Cost, completions: int) -> float:
-    return cost.seconds / completions
+def of_one(cost: Cost, size: Size) -> float:
+    return cost.seconds / size.completions
 
 
-def spread(values: Sequence[float], digits: int = 2) -> str:
-    return f"{median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+def told(costs: Sequence[Cost]) -> str:
+    peak = max(cost.peak_mib for cost in costs)
+    return f"{spread([cost.seconds for cost in costs])}, at most {peak:.0f} MiB"
+
+
+def spread(values: Sequence[float]) -> str:
+    return f"{median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("completions", nargs="*", type=int, help="only sizes of so many completions")
+    parser.add_argument("completions", nargs="*", type=int, help="only runs of so many completions")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--task", choices=TASKS, help="what one process does, to be timed")
-    parser.add_argument("--store", type=Path)
-    parser.add_argument("--run")
+    parser.add_argument("--task", choices=TASKS, help="do this once with one run, and print what it took")
+    parser.add_argument("--store", type=Path, help="with --task: the file of the store")
+    parser.add_argument("--prompts", type=int, help="with --task: the prompts of the run")
     wanted = parser.parse_args()
     if wanted.task:
-        own = own_cost(wanted.task, wanted.store, wanted.run)
-        print(json.dumps({"seconds": own.seconds, "peak_mib": own.peak_mib}, allow_nan=False))
+        its = own_cost(wanted.task, wanted.store, Size(prompts=wanted.prompts, completions=wanted.completions[0]))
+        print(json.dumps(asdict(its), allow_nan=False))
     else:
-        chosen = [size for size in SIZES if not wanted.completions or size[1] in wanted.completions]
+        chosen = [size for size in SIZES if not wanted.completions or size.completions in wanted.completions]
         for name, value in figures(chosen, wanted.rounds):
             print(f"| {name} | {value} |")

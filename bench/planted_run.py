@@ -169,7 +169,7 @@ class _Scene:
         answer = self._completion(block, variant, replica, at_s)
         if role == "filler":
             return replace(answer, text=answer.text[:80], tokens=None, finish="length")
-        if effect(prompt) == "replay" and condition == SHARES[0][1]:
+        if effect(prompt) == "replay" and condition.name == "alone":
             first = self.first_answers.setdefault(prompt, answer)
             return replace(first, headers=(*answer.headers, ("x-cache", "HIT"))) if self.draw.random() < 0.1 else answer
         return answer

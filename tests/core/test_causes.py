@@ -253,13 +253,13 @@ def test_too_few_blocks_leave_company_suspected() -> None:
     assert "which so few blocks cannot bring to 0.05" in found["company"].evidence
 
 
-def test_a_rare_odd_answer_in_company_is_not_proved_by_chance() -> None:
+def test_an_odd_answer_in_company_that_chance_would_often_give_is_no_sign() -> None:
     in_company_before = count()
 
     def answer(attempt: Attempt, nth: int) -> Completion:
         return said("B" if attempt.condition != ALONE.name and next(in_company_before) == 20 else "A")
 
-    assert certainties(asked(answer, sizes={ALONE: 10, IN_COMPANY: 32})) == {"company": "suspected"}
+    assert certainties(asked(answer, sizes={ALONE: 10, IN_COMPANY: 32})) == {}
 
 
 def test_a_ladder_tells_its_dose() -> None:
@@ -272,7 +272,7 @@ def test_a_ladder_tells_its_dose() -> None:
         return said("B" if name in unlike and next(seen[name]) < unlike[name] else "A")
 
     evidence = causes(asked(answer, sizes=ladder))["company"].evidence
-    assert "company 2 0 of 24 unlike it, company 4 8 of 24 unlike it, company 8 24 of 24 unlike it" in evidence
+    assert "unlike it: 0 of 24 in company 2, 8 of 24 in company 4, 24 of 24 in company 8" in evidence
     assert "the share rises with company" in evidence
 
 

@@ -71,7 +71,7 @@ def company(evidence: Evidence) -> Outcome:
     test = pooled(strata, seed=evidence.plan.seed)
     proven = [ladder for ladder in ladders if ladder.is_alone_steady and ladder.differs(ladder.shown)]
     signs = proven or [ladder for ladder in ladders if _is_sign(ladder)]
-    if not signs and (test is None or test.p > ALPHA):
+    if (not signs and (test is None or test.p > ALPHA)) or (test and test.speaks_against):
         return Outcome(test=test, untested=_untested(ladders) if test is None else None)
     signs = signs or [ladder for ladder in ladders if ladder.one.prompt.id in strata]
     by_chance = named(strata, seed=evidence.plan.seed) if test and test.p <= ALPHA else ()
@@ -117,7 +117,8 @@ def _told(signs: Sequence[_Ladder], prompts: Sequence[str]) -> str:
     others = len({ladder.one.prompt.id for ladder in signs}) - 1
     like_it = f" and {counted(others, 'more prompt')} like it" if others else ""
     levels = ", ".join(_level(ladder, level) for level in ladder.levels)
-    return f"prompt {prompts[0]}{like_it}: {_alone(ladder)}; {levels}{_dose(ladder)}"
+    unlike = "unlike it: " if ladder.alone else ""
+    return f"prompt {prompts[0]}{like_it}: {_alone(ladder)}; {unlike}{levels}{_dose(ladder)}"
 
 
 def _alone(ladder: _Ladder) -> str:
@@ -130,8 +131,8 @@ def _alone(ladder: _Ladder) -> str:
 def _level(ladder: _Ladder, level: ConditionAnalysis) -> str:
     hidden = "" if is_shown(level.company) else " (company not shown)"
     if ladder.alone is None:
-        return f"{level.name}{hidden} {counted(level.distinct.text, 'text')} in {level.completions}"
-    return f"{level.name}{hidden} {ladder.unlike(level)} of {level.completions} unlike it"
+        return f"{counted(level.distinct.text, 'text')} in {level.completions} in {level.name}{hidden}"
+    return f"{ladder.unlike(level)} of {level.completions} in {level.name}{hidden}"
 
 
 def _dose(ladder: _Ladder) -> str:

@@ -47,8 +47,8 @@ LAST_CAUSES: Mapping[str, Callable[[Evidence, frozenset[str]], Outcome]] = {
 }
 """What stands for a prompt only where nothing before it was found; each is given the prompts that are explained."""
 
-NOTES = frozenset({"not-measured", "no-visible-output", "short-window", "finish"})
-"""Causes that say what could not be seen; they never explain a difference."""
+NOTES = frozenset({"not-measured", "response-cache", "no-visible-output", "short-window", "finish"})
+"""Causes that say what could not be seen; they never explain a difference between what counts."""
 
 
 def inquiry(evidence: Evidence) -> tuple[tuple[Cause, ...], tuple[Untested, ...]]:

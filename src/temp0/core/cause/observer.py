@@ -29,7 +29,7 @@ def observer(evidence: Evidence) -> Outcome:
     if not is_asked:
         return Outcome(untested="logprobs were not both asked for and left out; --logprobs both does that")
     test = pooled(strata, seed=evidence.plan.seed)
-    if test is None or not seen:
+    if test is None or not seen or test.speaks_against:
         return Outcome(test=test)
     prompts = (named(strata, seed=evidence.plan.seed) if test.p <= ALPHA else ()) or tuple(seen)
     plain, asked = seen.get(prompts[0]) or next(iter(seen.values()))
@@ -40,8 +40,7 @@ def observer(evidence: Evidence) -> Outcome:
             evidence=f"{plain.name} always one text ({plain.completions} of {plain.completions}), {asked.name} "
             f"{counted(asked.distinct.text, 'text')} in {asked.completions}, not all that one, in prompt {prompts[0]}"
             f"{_others(seen)}; {tested(test)}",
-            remedy="judge by the plain attempts, as this verdict does; the margins at the forks describe the "
-            "computation with logprobs, which is another one",
+            remedy="judge by the plain attempts, as this verdict does",
             prompts=prompts,
             n=test.n,
             proof="test",
