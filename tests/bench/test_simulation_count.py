@@ -216,7 +216,10 @@ def test_intervals_must_hold_the_truth_in_94_of_100_runs_together_and_each() -> 
 
 def test_which_process_plays_changes_nothing() -> None:
     dealt = hands(NONE[:2], [5], runs=3, coverage_runs=2, size=2)
-    assert results(dealt, 1) == results(dealt, 2)
+    seen = results(dealt, 1)
+    assert seen == results(dealt, 2)
+    assert [tally.runs for tally in seen.tallies.values()] == [3, 3]
+    assert {cover.runs for cover in seen.covers.values()} == {2}
 
 
 def test_every_run_is_dealt_once_and_the_heaviest_first() -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import combinations, islice, pairwise
 from math import inf, sqrt
 from random import Random
 
@@ -200,8 +200,12 @@ def test_a_deploy_changes_the_text_once() -> None:
 def test_the_predecessors_prompt_decides_where_it_should() -> None:
     run, _ = shape("order: another text after one prompt; alone").play(20, seed=0)
     asked = {attempt.order: attempt.prompt for attempt in run.attempts}
-    told = {(attempt.prompt, asked.get(attempt.order - 1) == "p1", answer.text) for attempt, answer in judged(run)}
-    assert len(told) == 2 * 3
+    for prompt in run.plan.prompts:
+        mine = [(attempt, answer.text) for attempt, answer in judged(run) if attempt.prompt == prompt.id]
+        after = {text for attempt, text in mine if asked.get(attempt.order - 1) == "p1"}
+        otherwise = {text for attempt, text in mine if asked.get(attempt.order - 1) != "p1"}
+        assert len(after) == len(otherwise) == 1
+        assert after != otherwise
 
 
 def test_only_what_was_never_asked_is_cold() -> None:
@@ -252,14 +256,19 @@ def test_envelopes_hold_what_they_say() -> None:
     assert len({answer.fingerprint for answer in answers(Envelope(fingerprint="chance"))}) == 3
 
 
+def shared_words(one: list[str], other: list[str]) -> int:
+    return next(place for place, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
+
+
 def test_variants_of_a_text_fork_from_it_and_from_each_other() -> None:
     writing = Writing(seed="1", random=Random(1))
     written = [writing.text("p1", variant, 160) for variant in range(40)]
     assert len(set(written)) == 40
     words = [text.split() for text in written]
-    shared = [next(place for place in range(99) if words[0][place] != other[place]) for other in words[1:]]
+    shared = [shared_words(words[0], other) for other in words[1:]]
     assert len(set(shared)) > 5
     assert min(shared) >= 3
+    assert any(shared_words(one, other) > shared_words(words[0], one) + 2 for one, other in combinations(words[1:], 2))
     assert writing.text("p1", 1, 16) == " ".join(words[1][:16])
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from itertools import count
 
@@ -14,7 +17,7 @@ from small_run import ATTEMPTS, RUN, answered, save
 from temp0.core.chapter import chapters, preface
 from temp0.core.plan import Condition
 from temp0.core.run import Completion
-from temp0.errors import UnknownRunError
+from temp0.errors import StoreError, UnknownRunError
 from temp0.store import Store
 
 NUMBER = count()
@@ -166,6 +169,21 @@ def test_equal_texts_of_a_chapter_are_one_object(store):
     first = read(store, RUN.id)[1][0]
     assert len({id(attempt.outcome.text) for attempt in (*first.judged, *first.fillers)}) == 1
     assert len((*first.judged, *first.fillers)) == 3
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_reading_leaves_the_collection_of_garbage_as_it_was(store, is_enabled):
+    store.begin(RUN)
+    store.append(RUN.id, ATTEMPTS[:1])
+    with closing(sqlite3.connect(store.path)) as connection:
+        connection.executescript("DROP TRIGGER no_delete_of_contents; DELETE FROM contents")
+    try:
+        (gc.enable if is_enabled else gc.disable)()
+        with pytest.raises(StoreError, match="is damaged"):
+            read(store, RUN.id)
+        assert gc.isenabled() == is_enabled
+    finally:
+        gc.enable()
 
 
 def test_a_run_that_only_began_has_empty_chapters(store):

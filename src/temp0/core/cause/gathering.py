@@ -192,7 +192,8 @@ def _change(texts: Sequence[str], kinds: Kinds) -> Change:
 
 def below(completions: Sequence[Completion]) -> tuple[int, Below | None]:
     """How many completions could tell, and the chosen token that lies furthest below the likeliest, if any does."""
-    known = {id(one.tokens): deficit(one.tokens) for one in completions if one.tokens}
+    told_by = {id(one.tokens): one.tokens for one in completions if one.tokens}  # equal tokens are one object
+    known = {key: deficit(tokens) for key, tokens in told_by.items()}
     told = [found for one in completions if one.tokens and (found := known[id(one.tokens)]) is not None]
     lower = [found for found in told if found.nats > 0]
     if not lower:
