@@ -18,7 +18,7 @@ from simulation.requirement import Finding, findings
 from simulation.work import Results, hands, results
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "measuring.md"
-RUNS, COVERAGE_RUNS = 60, 400
+RUNS, COVERAGE_RUNS = 42, 400
 
 
 def wishes(arguments: Sequence[str] | None = None) -> argparse.Namespace:

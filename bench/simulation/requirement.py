@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from simulation.catalogue import SHAPES
 from simulation.coverage import INTERVALS, KNOWN, Cover
-from simulation.tally import Tally, interval, total
+from simulation.tally import Tally, interval, per_cent, total
 from simulation.work import Results
 
 FALSE_ALARMS, NAMED, COVERED = 0.05, 0.80, 0.94
@@ -61,11 +61,11 @@ def _false_alarms(results: Results, n: int) -> Iterator[Finding]:
         return
     beyond = [name for name, cell in cells.items() if interval(cell.astray, cell.runs, SURE)[0] > FALSE_ALARMS]
     share = pooled.astray / pooled.runs
-    measured = f"{share:.1%} of {pooled.runs} ({ends(pooled.astray, pooled.runs)})"
+    measured = f"{per_cent(share)} of {pooled.runs} ({ends(pooled.astray, pooled.runs)})"
     if beyond:
         measured += f"; more, and not by chance: {'; '.join(beyond)}"
     yield Finding(
-        name=f"independent variation, N = {n}: a cause beside chance found in at most {FALSE_ALARMS:.0%}",
+        name=f"independent variation, N = {n}: a cause beside chance found in at most {per_cent(FALSE_ALARMS, 0)}",
         measured=measured,
         is_met=share <= FALSE_ALARMS and not beyond,
     )
@@ -79,15 +79,15 @@ def _ps(results: Results, n: int) -> Iterator[Finding]:
         return
     # The ps of one run hang together through the condition that they share, so that a cell is judged by its runs.
     beyond = [
-        f"{name} ({cell.small / cell.compared:.0%})"
+        f"{name} ({per_cent(cell.small / cell.compared, 0)})"
         for name, cell in cells.items()
         if interval(round(cell.runs * cell.small / cell.compared), cell.runs, SURE)[0] > FALSE_ALARMS
     ]
-    measured = f"{pooled.small / pooled.compared:.1%} of {pooled.compared}"
+    measured = f"{per_cent(pooled.small / pooled.compared)} of {pooled.compared}"
     if beyond:
         measured += f"; more, and not by chance: {'; '.join(beyond)}"
     yield Finding(
-        name=f"independent variation, N = {n}: p between two conditions at most {FALSE_ALARMS} in at most 5 %",
+        name=f"independent variation, N = {n}: p between two conditions at most 0.05 in at most 5 %",
         measured=measured,
         is_met=pooled.small / pooled.compared <= FALSE_ALARMS and not beyond,
     )
@@ -100,8 +100,8 @@ def _planted(results: Results) -> Iterator[Finding]:
             continue
         count = tally.found if shape.needs == "found" else tally.named
         yield Finding(
-            name=f"{shape.family}: {shape.name}; N = {NAMED_AT}: {shape.needs} in at least {NAMED:.0%}",
-            measured=f"{count / tally.runs:.0%} of {tally.runs} ({ends(count, tally.runs)})",
+            name=f"{shape.family}: {shape.name}; N = {NAMED_AT}: {shape.needs} in at least {per_cent(NAMED, 0)}",
+            measured=f"{per_cent(count / tally.runs, 0)} of {tally.runs} ({ends(count, tally.runs)})",
             is_met=count / tally.runs >= NAMED,
         )
 
@@ -119,11 +119,11 @@ def _coverage(results: Results, name: str, n: int) -> Iterator[Finding]:
         return
     beyond = [one for one, cell in cells.items() if interval(cell.runs - cell.missed, cell.runs, SURE)[1] < COVERED]
     lowest = min(cells, key=lambda one: cells[one].held)
-    measured = f"{pooled.held:.1%} of {pooled.runs}, at the least {cells[lowest].held:.1%} ({lowest})"
+    measured = f"{per_cent(pooled.held)} of {pooled.runs}, at the least {per_cent(cells[lowest].held)} ({lowest})"
     if beyond:
         measured += f"; less, and not by chance: {'; '.join(beyond)}"
     yield Finding(
-        name=f"{name}, N = {n}: the interval holds the truth in at least {COVERED:.0%}",
+        name=f"{name}, N = {n}: the interval holds the truth in at least {per_cent(COVERED, 0)}",
         measured=measured,
         is_met=pooled.held >= COVERED and not beyond,
     )

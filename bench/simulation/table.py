@@ -11,7 +11,7 @@ from simulation.catalogue import SHAPES
 from simulation.coverage import INTERVALS, KNOWN, Cover
 from simulation.requirement import Finding, tallies
 from simulation.scene import Shape
-from simulation.tally import Tally, interval, total
+from simulation.tally import Tally, interval, per_cent, total
 from simulation.work import Results
 
 BEGIN, END = "<!-- calibration:begin -->", "<!-- calibration:end -->"
@@ -19,15 +19,8 @@ PLANTED = ("company", "backend mix", "cache", "order", "observer", "response cac
 
 
 def percent(count: int, n: int) -> str:
-    """A share in whole per cent, never rounded to 0 or 100.
-
-    >>> percent(0, 500), percent(1, 500), percent(499, 500), percent(1, 3)
-    ('0 %', '<1 %', '>99 %', '33 %')
-    """
-    share = 100 * count / n
-    if 0 < share < 1:
-        return "<1 %"
-    return ">99 %" if 99 < share < 100 else f"{share:.0f} %"
+    """A share in whole per cent."""
+    return per_cent(count / n, 0)
 
 
 def cell(count: int, n: int) -> str:
@@ -144,5 +137,5 @@ def _interval_rows(results: Results, ns: Sequence[int]) -> Iterator[Sequence[str
 def _covered(cover: Cover) -> tuple[str, str, str, str]:
     where_given, given = cover.held_where_given, percent(cover.given, cover.runs)
     if where_given is None:
-        return f"{cover.held:.1%}", given, "", ""
-    return f"{cover.held:.1%}", given, f"{where_given:.1%}", f"{cover.width / cover.given:.3f}"
+        return per_cent(cover.held), given, "", ""
+    return per_cent(cover.held), given, per_cent(where_given), f"{cover.width / cover.given:.3f}"

@@ -95,3 +95,15 @@ def interval(count: int, n: int, confidence: float = 0.95) -> tuple[float, float
     """
     ends = stats.binomtest(count, n).proportion_ci(confidence_level=confidence, method="exact")
     return float(ends.low), float(ends.high)
+
+
+def per_cent(share: float, digits: int = 1) -> str:
+    """A share in per cent, rounded to 0 or 100 only where it is exact.
+
+    >>> per_cent(0.256), per_cent(0.9999), per_cent(0.004, 0), per_cent(1.0, 0)
+    ('25.6 %', '>99.9 %', '<1 %', '100 %')
+    """
+    text, edge = f"{100 * share:.{digits}f}", 10.0**-digits
+    if share > 0 and float(text) == 0:
+        return f"<{edge:g} %"
+    return f">{100 - edge:g} %" if share < 1 and float(text) == 100 else f"{text} %"

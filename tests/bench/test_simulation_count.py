@@ -1,5 +1,6 @@
 """Are calibration's shares, truths of intervals, requirements and tables what they should be?"""
 
+import doctest
 from dataclasses import replace
 from itertools import combinations
 from math import sqrt
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import calibrate
-from simulation import table
+from simulation import table, tally
 from simulation.catalogue import SHAPES
 from simulation.coverage import INTERVALS, KNOWN, Cover, Known, agreement, variant_rate
 from simulation.requirement import findings
@@ -252,6 +253,7 @@ def test_tables_are_written_between_the_markers_and_nowhere_else() -> None:
 
 
 def test_no_share_is_rounded_to_none_or_all() -> None:
+    assert doctest.testmod(tally).failed == 0
     assert [table.percent(count, 500) for count in (0, 1, 250, 499, 500)] == ["0 %", "<1 %", "50 %", ">99 %", "100 %"]
 
 

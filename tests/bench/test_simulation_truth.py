@@ -1,10 +1,13 @@
 """Are the simulated endpoints what their names say?"""
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, islice, pairwise
 from math import inf, sqrt
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -62,6 +65,13 @@ def test_every_shape_makes_runs_that_the_analysis_takes(one: Shape) -> None:
     assert len(found.prompts) == one.prompts[1 % len(one.prompts)]
     assert found.verdict in set(Verdict)
     assert one.needs is None or scene.right
+
+
+def test_what_makes_the_runs_knows_nothing_of_their_analysis() -> None:
+    told = "import sys, simulation.catalogue; print(*sorted(name for name in sys.modules if name.startswith('temp0.')))"
+    bench = Path(__file__).parent.parent.parent / "bench"
+    seen = subprocess.run([sys.executable, "-c", told], cwd=bench, capture_output=True, text=True, check=True).stdout
+    assert seen.split() == ["temp0.core", "temp0.core.plan", "temp0.core.run", "temp0.errors"]
 
 
 def test_shapes_have_names_of_their_own_and_only_planted_ones_must_be_named() -> None:

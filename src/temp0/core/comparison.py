@@ -21,7 +21,7 @@ from temp0.core.estimate import Table
 
 EXACT_LIMIT = 1_000
 """Tables up to which a single stratum is enumerated rather than sampled."""
-DRAWS, FEWEST_DRAWS, DRAWS_IN_ALL = 4_999, 499, 500_000
+DRAWS, FEWEST_DRAWS, DRAWS_IN_ALL = 4_999, 199, 200_000
 """The most draws of tables: fewer where there are many strata, each of which costs a table at every draw."""
 BATCH = 100
 ENOUGH = 30
@@ -179,7 +179,7 @@ def p_value(strata: Sequence[Stratum], *, seed: int, statistic: Statistic = acro
     `None` without strata, and where `draws` is 0 and nothing could be enumerated. Labels are permuted within each
     stratum. One stratum of two labels is enumerated up to 1,000 tables, each weighed by its (multivariate
     hypergeometric) probability; else tables are drawn with their margins fixed (Patefield, 1981), at most 4,999 times
-    (499 with a thousand strata) and until 30 were as large, and p = (1 + hits) / (1 + draws) (Phipson and Smyth,
+    (199 with a thousand strata) and until 30 were as large, and p = (1 + hits) / (1 + draws) (Phipson and Smyth,
     2010). Misleads where blocks are few: p cannot fall below one over the ways to label them.
 
     >>> four_against_two = stratum(np.array([[4, 0], [0, 2]]), np.eye(2))

@@ -7,8 +7,8 @@ taken in that order or counted. One prompt is judged at a time, so that a run ma
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from statistics import median
@@ -27,7 +27,7 @@ from temp0.core.analysis import (
     TotalAgreement,
     Verdict,
 )
-from temp0.core.cause.evidence import Evidence
+from temp0.core.cause.evidence import Evidence, PromptEvidence
 from temp0.core.cause.gathering import prompt_evidence
 from temp0.core.cause.inquiry import inquiry
 from temp0.core.chapter import Chapter, Preface, chapters, preface
@@ -52,32 +52,49 @@ def analysis(run: Run) -> Analysis:
 
 def judged(front: Preface, parts: Iterable[Chapter]) -> Analysis:
     """The same of a run that comes chapter by chapter, in the plan's order."""
+    return concluded(front, list(examined(front, parts)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """One prompt by itself: its analysis, what causes may look at, and how many judged attempts were sent."""
+
+    prompt: PromptAnalysis
+    evidence: PromptEvidence
+    asked: int
+
+
+def examined(front: Preface, parts: Iterable[Chapter]) -> Iterator[Examined]:
+    """Each chapter by itself, which may be done anywhere and in any order."""
     run = front.run
     samples = grouped((sample.block, sample) for sample in sorted(run.samples, key=lambda sample: sample.at_s))
-    prompts, gathered, asked = [], [], 0
     for chapter in parts:
         known = facts(front, chapter)
         prompt = _prompt(known, samples)
-        prompts.append(prompt)
-        gathered.append(prompt_evidence(known, prompt, samples))
-        asked += len(chapter.judged)
-    adjusted = _with_adjusted_p(prompts)
-    causes, untested = inquiry(Evidence(plan=run.plan, prompts=tuple(gathered)))
+        evidence = prompt_evidence(known, prompt, samples)
+        yield Examined(prompt=prompt, evidence=evidence, asked=len(chapter.judged))
+
+
+def concluded(front: Preface, parts: Sequence[Examined]) -> Analysis:
+    """What all prompts together prove; `parts` are in the plan's order."""
+    run = front.run
+    prompts = _with_adjusted_p([part.prompt for part in parts])
+    causes, untested = inquiry(Evidence(plan=run.plan, prompts=tuple(part.evidence for part in parts)))
     return Analysis(
         run=run.id,
         created=run.created,
         seed=run.plan.seed,
         requests=front.requests,
-        finished=asked >= run.plan.attempts,
+        finished=sum(part.asked for part in parts) >= run.plan.attempts,
         address=run.address,
-        verdict=_worst(prompt.verdict for prompt in adjusted),
+        verdict=_worst(prompt.verdict for prompt in prompts),
         causes=causes,
         total_agreement=tuple(
             total
             for condition in run.plan.conditions
-            if (total := _total_agreement(condition.name, adjusted)) is not None
+            if (total := _total_agreement(condition.name, prompts)) is not None
         ),
-        prompts=adjusted,
+        prompts=prompts,
         untested=untested,
         exclusive=run.plan.exclusive,
         cold_by=run.cold_by,

@@ -44,10 +44,10 @@ class Book:
                 paces=self._paces(),
             )
 
-    def chapters(self) -> Iterator[Chapter]:
-        """One chapter for each prompt, in the plan's order, each read when it is asked for."""
+    def chapters(self, which: slice = slice(None)) -> Iterator[Chapter]:
+        """One chapter for each prompt (or for some of them), in the plan's order, each read when it is asked for."""
         with plain_errors(self._path):
-            return map(self._chapter, self._run.plan.prompts)
+            return map(self._chapter, self._run.plan.prompts[which])
 
     @cached_property
     def _run(self) -> Run:

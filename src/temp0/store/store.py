@@ -121,6 +121,12 @@ class Store:
         with database.reading() as connection:
             return connection.scalar(select(ENDINGS.c.run).where(ENDINGS.c.run == number)) is not None
 
+    def planned(self, run_id: str) -> int:
+        """How many judged attempts the run's plan wants."""
+        database, number = self._place(run_id)
+        with database.reading() as connection:
+            return int(connection.scalar(select(RUNS.c.planned).where(RUNS.c.number == number)) or 0)
+
     def resolve(self, prefix: str) -> str:
         """The id of the one run whose id is `prefix` or begins with it, or of the `last` run that began.
 

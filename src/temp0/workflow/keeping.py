@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from temp0.core import judgement
 from temp0.core.analysis import Analysis
 from temp0.store import RunSummary, Store, default_path
+from temp0.workflow.judging import judged_run
 
 __all__ = ["RunSummary", "Store", "judged", "open_store", "runs"]
 
@@ -19,8 +19,8 @@ def open_store(path: Path | None) -> Store:
 
 def judged(run: str, path: Path | None) -> Analysis:
     """The analysis of the stored run whose id begins with `run`, or of the `last` one, read prompt by prompt."""
-    with open_store(path) as store, store.book(store.resolve(run)) as book:
-        return judgement.judged(book.preface(), book.chapters())
+    with open_store(path) as store:
+        return judged_run(store, store.resolve(run))
 
 
 def runs(path: Path | None) -> tuple[RunSummary, ...]:
