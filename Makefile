@@ -9,7 +9,7 @@ PLAN := --alone 4 -n 16 --company 1,8 --max-tokens 64
 # Groups of tests that need more than temp0 itself: peer (llama.cpp's server), reference (torch, transformers).
 GROUPS ?=
 
-.PHONY: demo test format bench bench-peers clean
+.PHONY: demo test format bench bench-peers calibration clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/temp0.done $(VENV)/model.done
@@ -34,6 +34,9 @@ bench: $(VENV)/test.done $(VENV)/model.done
 
 bench-peers: $(VENV)/test.done $(VENV)/model.done
 	$(BIN)/python bench/bench_peers.py
+
+calibration: $(VENV)/temp0.done
+	$(BIN)/python bench/calibrate.py --write
 
 clean:
 	rm -rf $(VENV) build

@@ -98,10 +98,10 @@ def _reached(
 def running_alone(blocks: Mapping[int, Sequence[Attempt]], samples: Mapping[int, Sequence[Sample]]) -> float | None:
     """The most that the server counted as running while attempts of these blocks, all alone, ran; `None` without.
 
-    Of each block its smallest count, since one that lags behind still holds the block before. More than 1 is a
-    stranger's request.
+    The first count of a block is left out where there are others, since one that lags behind still holds the block
+    before. More than 1 is a stranger's request.
     """
-    return max(map(min, _counts(blocks, samples)), default=None)
+    return max((max(counts[1:] or counts) for counts in _counts(blocks, samples)), default=None)
 
 
 def _counts(blocks: Mapping[int, Sequence[Attempt]], samples: Mapping[int, Sequence[Sample]]) -> list[list[float]]:

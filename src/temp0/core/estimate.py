@@ -43,7 +43,8 @@ def agreement(table: Table, *, seed: int = 0) -> Estimate | None:
     percentile bootstrap over blocks, in which the pairs between two copies of one block are left out (they are
     equal by construction), and the jackknife over blocks with Student's t (Tukey, 1958), because the bootstrap
     alone is too narrow below about ten blocks. Above 200 blocks the two agree, and the jackknife, which has a closed
-    form, stands alone. Misleads where variants are rarer than one in a few blocks.
+    form, stands alone. The lower end also leaves room for a text that n blocks had a chance of 2.5 % not to show, which
+    would lower agreement by the factor 0.025^(1/n). Misleads where variants are rarer than one in a few blocks.
 
     >>> round(agreement(np.array([[1], [1], [1], [1], [1], [1], [1], [1], [1], [1]])).low, 3)
     0.549
@@ -57,7 +58,12 @@ def agreement(table: Table, *, seed: int = 0) -> Estimate | None:
         return Estimate(value=value, low=None, high=None, n=n, sides=2)
     if value == 1:
         return Estimate(value=value, low=ALPHA ** (2 / n), high=1.0, n=n, sides=1)
-    intervals = [(value, value), _jackknife(table), *([_bootstrap(table, seed)] if n <= BOOTSTRAP_UP_TO else [])]
+    intervals = [
+        (value, value),
+        (value * (ALPHA / 2) ** (1 / n), value),
+        _jackknife(table),
+        *([_bootstrap(table, seed)] if n <= BOOTSTRAP_UP_TO else []),
+    ]
     low, high = min(low for low, _ in intervals), max(high for _, high in intervals)
     if low == high:
         low, high = _clopper_pearson(value, n // 2)
@@ -113,7 +119,8 @@ def _clopper_pearson(share: float, n: int) -> tuple[float, float]:
 def variant_rate_upper(table: Table) -> float | None:
     """The one-sided 95 % Clopper-Pearson bound of the share of blocks that hold a text unlike the modal one.
 
-    `None` for fewer than two blocks, and unless the mode holds more than half of the completions: a mode chosen
+    At least 0.5 where the data cannot tell which of two texts is the modal one. `None` for fewer than two blocks, and
+    unless the mode holds more than half of the completions: a mode chosen
     from the data covers badly otherwise.
 
     >>> round(variant_rate_upper(np.ones((10, 1), dtype=np.int64)), 3)
@@ -125,7 +132,10 @@ def variant_rate_upper(table: Table) -> float | None:
         return None
     modal = int(totals.argmax())
     variants = int((table.sum(axis=1) > table[:, modal]).sum())
-    return 1.0 if variants == n else float(beta.ppf(1 - ALPHA, variants + 1, n - variants))
+    if variants == n:
+        return 1.0
+    bound, wider = beta.ppf([1 - ALPHA, 1 - ALPHA / 2], variants + 1, n - variants)
+    return 0.5 if variants and bound < 0.5 <= wider else float(bound)
 
 
 def modal_share(table: Table) -> float | None:

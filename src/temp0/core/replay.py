@@ -16,6 +16,11 @@ from temp0.core.run import Attempt, Completion
 REPLAYED = "replayed"
 """The reason under which a replayed completion is excluded."""
 
+RESOLUTION_S = 1.0
+"""What servers count times of creation in."""
+FASTER = 0.5
+"""The share of a new answer's time within which a repeated one came much faster."""
+
 _HIT = re.compile(r"\bhit\b", re.IGNORECASE)
 _YES = frozenset({"1", "true", "yes"})
 # A cache of the prompt's keys and values still computes every answer, and a key of a cache tells no hit.
@@ -26,7 +31,9 @@ def replays(attempts: Sequence[Attempt], *, shared_ids: frozenset[str]) -> dict[
     """The orders of replayed attempts, each with what shows it; `attempts` are those of one prompt, in their order.
 
     A header says so; or id, time of creation and text are those of an earlier attempt that had ended before this one
-    left. `shared_ids` came with more than one text or time of creation, so that they name no answer.
+    left. `shared_ids` came with more than one text or time of creation, so that they name no answer. A time of
+    creation is told in whole seconds: within one second it proves nothing of an id that never changes, unless the
+    repeated answers came much faster, too.
     """
     found: dict[int, str] = {}
     for attempt in attempts:
@@ -36,7 +43,7 @@ def replays(attempts: Sequence[Attempt], *, shared_ids: frozenset[str]) -> dict[
                     found[attempt.order] = f"the server says so: {name}: {value}"
     for same in _same_answers(attempts, shared_ids):
         again = [attempt for attempt in same if attempt.started_s >= min(one.ended_s for one in same)]
-        for attempt in again:
+        for attempt in again if _can_tell(same, again) else ():
             found.setdefault(attempt.order, _seen_before(same, again))
     return found
 
@@ -53,11 +60,24 @@ def _same_answers(attempts: Sequence[Attempt], shared_ids: frozenset[str]) -> li
     return [same for same in answers.values() if len(same) > 1]
 
 
+def _can_tell(same: Sequence[Attempt], again: Sequence[Attempt]) -> bool:
+    """Whether the time of creation is too old for the last of these, or the repeated ones came much faster."""
+    span_s = max(one.started_s for one in same) - min(one.ended_s for one in same)
+    return span_s >= RESOLUTION_S or (bool(again) and _took_s(again) <= FASTER * _took_s(_new(same, again)))
+
+
+def _new(same: Sequence[Attempt], again: Sequence[Attempt]) -> list[Attempt]:
+    repeated = {attempt.order for attempt in again}
+    return [one for one in same if one.order not in repeated]
+
+
+def _took_s(attempts: Sequence[Attempt]) -> float:
+    return median(one.ended_s - one.started_s for one in attempts)
+
+
 def _seen_before(same: Sequence[Attempt], again: Sequence[Attempt]) -> str:
     first = min(same, key=lambda attempt: attempt.order)
-    repeated = {attempt.order for attempt in again}
-    new_ms = 1000 * median(one.ended_s - one.started_s for one in same if one.order not in repeated)
-    again_ms = 1000 * median(one.ended_s - one.started_s for one in again)
+    new_ms, again_ms = 1000 * _took_s(_new(same, again)), 1000 * _took_s(again)
     answer = first.outcome
     name = answer.id if isinstance(answer, Completion) else None
     return (
