@@ -15,7 +15,7 @@ from temp0.core.text import sha256
 
 _REMEDY = (
     "turn the prefix cache off for answers that must repeat (vLLM --no-enable-prefix-caching, SGLang "
-    "--disable-radix-cache, llama.cpp cache_prompt false, temp0 serve --prefix-cache off), or use an engine whose "
+    "--disable-radix-cache, llama.cpp cache_prompt false, temp0 serve --no-prefix-cache), or use an engine whose "
     "answers do not depend on it (temp0 serve --arithmetic invariant); then measure again: temp0 probe URL --ask cache"
 )
 
