@@ -42,7 +42,9 @@ _TELLING = (
     *("tpu", "upstream", "worker", "zone", "build", "commit", "model", "release", "revision", "variant", "version"),
     *("cache", "memoiz", "replay"),
 )
-_TELLING_WORDS = frozenset({"az", "colo", "dc", "hit", "hits", "pid", "pop", "rank"})
+_TELLING_WORDS = frozenset(
+    {"az", "canary", "cell", "colo", "color", "dc", "hit", "hits", "pid", "pop", "rank", "ring", "slot", "stack"}
+)
 
 _SECRET = re.compile(r"auth|cookie|credential|csrf|jwt|passw|secret|session|signature|xsrf")
 # Whole words: portkey keeps no key, and `tokens` are counted. A cache key names what was found and opens nothing.
