@@ -87,6 +87,11 @@ def _notes(plan: Plan) -> list[str]:
     if smallest is None or smallest <= ALPHA:
         untold = [one.name for one in plan.conditions if (smallest_p_of(plan, one) or 0) > ALPHA]
         return [f"note: too few blocks to tell {_listed(untold)} from any other; raise -n"] if untold else []
+    if smallest ** len(plan.prompts) <= ALPHA:
+        return [
+            f"note: in one prompt alone no difference between conditions can be told from chance: p >= {smallest:.2g}; "
+            "over all prompts together it can, where several differ"
+        ]
     return [
         f"note: too few blocks to tell a difference between conditions from chance: p >= {smallest:.2g}; "
         "raise -n or --alone"

@@ -6,7 +6,8 @@ causes whose tests could tell anything; the rest of the signs are `suspected`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from temp0.core.analysis import Cause, Untested
 from temp0.core.cause.backend_mix import backend_mix
@@ -47,6 +48,9 @@ LAST_CAUSES: Mapping[str, Callable[[Evidence, frozenset[str]], Outcome]] = {
 }
 """What stands for a prompt only where nothing before it was found; each is given the prompts that are explained."""
 
+RIVALS = frozenset({"sampling", "cache-state"})
+"""Causes that explain answers differing alone in full, and that some records can only make suspected."""
+
 NOTES = frozenset({"not-measured", "response-cache", "no-visible-output", "short-window", "finish"})
 """Causes that say what could not be seen; they never explain a difference between what counts."""
 
@@ -65,9 +69,19 @@ def inquiry(evidence: Evidence) -> tuple[tuple[Cause, ...], tuple[Untested, ...]
         for prompt in cause.prompts
     )
     last = {name: tried(evidence, explained) for name, tried in LAST_CAUSES.items()}
-    causes += [_cause(outcome, None) for outcome in last.values() if outcome.finding]
+    rivals = [cause for cause in causes if cause.certainty == "suspected" and cause.cause in RIVALS]
+    causes += [_beside(_cause(outcome, None), rivals) for outcome in last.values() if outcome.finding]
     untested = [Untested(cause=name, reason=one.untested) for name, one in outcomes.items() if one.untested]
     return tuple(causes), tuple(untested)
+
+
+def _beside(last: Cause, rivals: Sequence[Cause]) -> Cause:
+    """A last cause is only suspected where a rival is suspected for every prompt that it stands for."""
+    covered = {prompt for rival in rivals for prompt in rival.prompts}
+    if not set(last.prompts) <= covered:
+        return last
+    names = " or ".join(rival.cause for rival in rivals)
+    return replace(last, certainty="suspected", evidence=f"{last.evidence}; unless it is {names}, suspected above")
 
 
 def _cause(outcome: Outcome, adjusted: float | None) -> Cause:

@@ -17,7 +17,8 @@ _REMEDY = (
     "--generation-config vllm; with transformers serve restart it: the first request's settings stay); some servers "
     "want top_k 1 as well"
 )
-_NO_LOGPROBS = "no logprobs, which would show a chosen token below the likeliest; --logprobs both asks for them"
+_NOT_ASKED = "no logprobs, which would show a chosen token below the likeliest; --logprobs both asks for them"
+_NOT_TOLD = "logprobs were asked for, and the server told none"
 
 
 def sampling(evidence: Evidence) -> Outcome:
@@ -34,15 +35,17 @@ def sampling(evidence: Evidence) -> Outcome:
         return Outcome(finding=_below(lower, told))
     if told:
         return NOTHING
+    is_asked = any(condition.logprobs for condition in evidence.plan.conditions)
+    no_logprobs = _NOT_TOLD if is_asked else _NOT_ASKED
     prompts = [one.prompt for one in evidence.prompts if one.prompt.texts]
     if not prompts or not all(map(_is_nearly_all_distinct, prompts)):
-        return Outcome(untested=_NO_LOGPROBS)
+        return Outcome(untested=no_logprobs)
     texts, total = sum(one.distinct.text for one in prompts), sum(map(_completions, prompts))
     return Outcome(
         finding=Finding(
             cause="sampling",
             evidence=f"nearly every answer to every prompt is another one: {texts:,} texts in "
-            f"{counted(total, 'completion')} of {counted(len(prompts), 'prompt')}; {_NO_LOGPROBS}",
+            f"{counted(total, 'completion')} of {counted(len(prompts), 'prompt')}; {no_logprobs}",
             remedy=_REMEDY,
             prompts=tuple(prompt.id for prompt in prompts),
             n=total,
