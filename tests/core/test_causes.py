@@ -334,6 +334,17 @@ def test_a_refused_temperature_is_sampling() -> None:
     assert certainties(run) == {"not-measured": "found", "sampling": "found"}
 
 
+def test_a_refusal_that_only_repeats_what_was_sent_is_no_sampling() -> None:
+    said_back = """HTTP 400: bad request: {"model": "m", "temperature": 0, "max_tokens": 160}: model must be loaded"""
+    run = built_run({"P": {ALONE: [Failure(reason="http-400", message=said_back, status=400)] * 4}})
+    assert certainties(run) == {"not-measured": "found"}
+
+
+def test_one_answer_always_with_a_token_below_the_likeliest_is_only_suspected() -> None:
+    run = asked(lambda *_: spelled(token("B", -2.0, A=-0.2)), sizes={WITH_LOGPROBS: 10})
+    assert certainties(run) == {"sampling": "suspected"}
+
+
 # response-cache
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from temp0.core.analysis import PromptAnalysis, Tally
 from temp0.core.cause.evidence import Evidence, PromptEvidence
 from temp0.core.cause.finding import NOTHING, Finding, Outcome
@@ -11,11 +13,22 @@ from temp0.core.margin import NEAR_UP_TO
 FEWEST, NEARLY_ALL = 4, 0.8
 """Without logprobs: at least so many completions of each prompt, and at least this share of them distinct."""
 
+_ECHO = re.compile(r"[\"']temperature[\"']\s*:\s*[\d.]+", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"(unsupported|not support|invalid|must|only|not allowed|deprecated|unknown|unrecogni[sz]ed|forbidden|permitted)"
+    r".{0,60}\btemperature|\btemperature\b.{0,60}"
+    r"(unsupported|support|invalid|must|only|not allowed|not be|deprecated|unknown|unrecogni[sz]ed|greater|between)",
+    re.IGNORECASE | re.DOTALL,
+)
 _REMEDY = (
     "look at what reaches the model: temperature 0 was sent with every request; have the server log it, and ask the "
     "engine directly, past gateways that drop or replace it (with vLLM start the server with "
     "--generation-config vllm; with transformers serve restart it: the first request's settings stay); some servers "
     "want top_k 1 as well"
+)
+_CLEAR = "; greedy decoding cannot do that"
+_SAME = (
+    "; the answer is always the same one, which a penalty, a banned token or other logprobs than its own would explain"
 )
 _NOT_ASKED = "no logprobs, which would show a chosen token below the likeliest; --logprobs both asks for them"
 _NOT_TOLD = "logprobs were asked for, and the server told none"
@@ -24,7 +37,8 @@ _NOT_TOLD = "logprobs were asked for, and the server told none"
 def sampling(evidence: Evidence) -> Outcome:
     """A refused temperature; a chosen token more than 0.5 below the top one; without logprobs only a suspicion.
 
-    No penalty is ever set by temp0. A chosen token at most 0.5 below the top one is a suspicion, a tie is nothing.
+    No penalty is ever set by temp0; answers that never vary are only suspected, since a server may set one. A chosen
+    token at most 0.5 below the top one is a suspicion, a tie is nothing.
     Without logprobs: nearly every text of every prompt is distinct.
     """
     if refusal := _refusal(evidence):
@@ -67,15 +81,16 @@ def _below(lower: list[PromptEvidence], told: list[PromptEvidence]) -> Finding:
     first, worst = max(((one, one.below) for one in lower if one.below), key=lambda pair: pair[1].nats)
     seen, total = sum(one.below.completions for one in lower if one.below), sum(one.informative for one in told)
     is_clear = worst.nats > NEAR_UP_TO
+    varies = any(one.prompt.distinct.text > 1 for one in lower if one.below and one.below.nats > NEAR_UP_TO)
     return Finding(
         cause="sampling",
         evidence=f"{seen:,} of {counted(total, 'completion')} with logprobs chose a token that was not the likeliest: "
         f"in prompt {first.prompt.id} token {worst.token} lies {worst.nats:.2f} nats below the top one"
-        + ("; greedy decoding cannot do that" if is_clear else ", which may be the logprobs' own scatter"),
+        + (_CLEAR if varies else _SAME if is_clear else ", which may be the logprobs' own scatter"),
         remedy=_REMEDY,
         prompts=tuple(one.prompt.id for one in lower),
         n=total,
-        proof="rule" if is_clear else "none",
+        proof="rule" if varies else "none",
     )
 
 
@@ -100,4 +115,5 @@ def _failures(one: PromptEvidence) -> list[Tally]:
 
 
 def _names_temperature(tally: Tally) -> bool:
-    return tally.reason in {"http-400", "http-422"} and "temperature" in tally.message.lower()
+    """Whether a refusal is about the temperature, rather than one that repeats what we sent."""
+    return tally.reason in {"http-400", "http-422"} and bool(_REFUSED.search(_ECHO.sub("", tally.message)))
