@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
@@ -298,6 +299,13 @@ def test_plain_attempts_that_vary_themselves_are_no_observer_effect() -> None:
     assert "observer" not in certainties(asked(scattered, sizes={ALONE: 15, WITH_LOGPROBS: 15}))
 
 
+def test_prompts_that_happen_to_be_steady_without_logprobs_do_not_make_an_observer_effect() -> None:
+    draw = random.Random(5)
+    names = [f"P{number:02}" for number in range(40)]
+    run = asked(lambda *_: said("AB"[draw.random() < 0.08]), prompts=names, sizes={ALONE: 12, WITH_LOGPROBS: 12})
+    assert "observer" not in {name for name, certainty in certainties(run).items() if certainty == "found"}
+
+
 # sampling
 
 
@@ -394,6 +402,11 @@ def test_an_id_that_two_texts_share_voids_it() -> None:
 def test_a_constant_id_with_times_of_its_own_is_no_replay() -> None:
     run = asked(lambda one, _: said("A", id="chatcmpl-0", created=int(one.started_s) // 2))
     assert certainties(run) == {}
+
+
+def test_replays_that_took_no_time_are_replays() -> None:
+    run = asked(replayed, sizes={ALONE: 3}, clock=Clock(alone_s=0.0))
+    assert analysis(run).prompts[0].conditions[0].completions == 1
 
 
 def test_answers_that_overlapped_are_no_replays_of_each_other() -> None:

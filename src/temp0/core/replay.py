@@ -42,7 +42,8 @@ def replays(attempts: Sequence[Attempt], *, shared_ids: frozenset[str]) -> dict[
                 if _may_tell(name) and _is_hit(name, value):
                     found[attempt.order] = f"the server says so: {name}: {value}"
     for same in _same_answers(attempts, shared_ids):
-        again = [attempt for attempt in same if attempt.started_s >= min(one.ended_s for one in same)]
+        ended_s = min(one.ended_s for one in same)
+        again = [attempt for attempt in same[1:] if attempt.started_s >= ended_s]
         for attempt in again if _can_tell(same, again) else ():
             found.setdefault(attempt.order, _seen_before(same, again))
     return found

@@ -13,25 +13,28 @@ from temp0.core.estimate import ALPHA
 
 
 def observer(evidence: Evidence) -> Outcome:
-    """Conditions that differ in nothing but logprobs: plain attempts identical, and those with logprobs differ."""
+    """Conditions that differ in nothing but logprobs: plain attempts identical, and those with logprobs differ.
+
+    The test is over all prompts: one over those that happen to be identical would find what it chose them by.
+    """
     strata: dict[str, list[Stratum]] = {}
     seen: dict[str, tuple[ConditionAnalysis, ConditionAnalysis]] = {}
     is_asked = False
     for one in evidence.prompts:
         for plain, asked in _pairs(one):
             is_asked = True
-            if plain.distinct.text > 1 or plain.completions < 2:
-                continue
             if part := one.stratum({plain.name: 0, asked.name: 1}):
                 strata.setdefault(one.prompt.id, []).append(part)
-            if one.texts_of(asked) - one.texts_of(plain):
+            is_steady = plain.distinct.text == 1 and plain.completions > 1
+            if is_steady and one.texts_of(asked) - one.texts_of(plain):
                 seen.setdefault(one.prompt.id, (plain, asked))
     if not is_asked:
         return Outcome(untested="logprobs were not both asked for and left out; --logprobs both does that")
     test = pooled(strata, seed=evidence.plan.seed)
     if test is None or not seen or test.speaks_against:
         return Outcome(test=test)
-    prompts = (named(strata, seed=evidence.plan.seed) if test.p <= ALPHA else ()) or tuple(seen)
+    firm = named(strata, seed=evidence.plan.seed) if test.p <= ALPHA else ()
+    prompts = tuple(prompt for prompt in firm if prompt in seen) or tuple(seen)
     plain, asked = seen.get(prompts[0]) or next(iter(seen.values()))
     return Outcome(
         test=test,
