@@ -17,8 +17,8 @@ def serve(model: str, port: int) -> None:
     params.port = port
     params.n_parallel = SLOTS
     params.n_ctx = SLOTS * TOKENS_PER_SLOT
-    params.cpuparams.n_threads = 2
-    params.cpuparams_batch.n_threads = 2
+    params.cpuparams.n_threads = 1  # spinning threads on a busy machine make it many times slower
+    params.cpuparams_batch.n_threads = 1
     params.endpoint_metrics = True
     params.verbosity = 0
     server = xllamacpp.Server(params)

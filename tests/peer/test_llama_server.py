@@ -55,7 +55,8 @@ def test_every_attempt_alone_and_in_company_gives_a_completion(server: str, tmp_
     alone, company = found["prompts"][0]["conditions"]
     assert [alone["completions"], company["completions"]] == [2, 8]
     assert alone["failures"] == company["failures"] == []
-    assert alone["company"] == {"asked": 1, "reached": 1.0, "measured_by": "server"}
+    known = {"asked": 1, "reached": 1.0, "measured_by": "server"}
+    assert {name: alone["company"][name] for name in known} == known
     assert company["company"]["measured_by"] == "server"
     assert company["company"]["reached"] > SLOTS / 2
     assert found["verdict"] in {"agreed", "diverged"}

@@ -47,7 +47,7 @@ def test_logprobs_that_part_before_the_text_are_told() -> None:
     first = Positions(text=300, tokens=63, logprobs=0, top_logprobs=0)
 
     assert of(first, text=2, tokens=2, logprobs=9) == (
-        "Texts part at character 300 (token 63); logprobs differ from token 0 on."
+        "Texts part at character 300, tokens at token 63; logprobs differ from token 0 on."
     )
 
 

@@ -61,7 +61,7 @@ def _before_text(first: Positions) -> str | None:
         return f"Texts part at character {first.text:,}; where logprobs were asked for, {_differ((name, token))}."
     if token >= first.tokens:
         return None
-    return f"Texts part at character {first.text:,} (token {first.tokens:,}); {_differ((name, token))}."
+    return f"Texts part at character {first.text:,}, tokens at token {first.tokens:,}; {_differ((name, token))}."
 
 
 def _within(prompt: PromptAnalysis) -> str | None:

@@ -74,5 +74,5 @@ def _within(labelled: Labelled) -> str:
 
 def _untested(by_prompt: Mapping[str, tuple[Singles, ...]]) -> str:
     if not by_prompt:
-        return "no texts of attempts alone differ, and a pool mixes replicas"
+        return "no texts of attempts alone differ within one condition, and a pool mixes replicas"
     return "no fingerprint, model or replica header told two values, each at least twice; a constant one proves nothing"

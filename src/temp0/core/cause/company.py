@@ -63,7 +63,12 @@ def company(evidence: Evidence) -> Outcome:
     """
     ladders = [ladder for one in evidence.prompts for ladder in _ladders(one, evidence)]
     if not ladders:
-        return Outcome(untested="nothing was asked in company; --company 1,8 does that")
+        is_planned = any(condition.company > 1 for condition in evidence.deciding)
+        return Outcome(
+            untested="no answer in company counted"
+            if is_planned
+            else "nothing was asked in company; --company 1,8 does that"
+        )
     strata: dict[str, list[Stratum]] = {}
     for ladder in ladders:
         if (part := ladder.stratum()) is not None:

@@ -37,6 +37,8 @@ def not_measured(evidence: Evidence) -> Outcome:
 
 
 def _first_problem(conditions: Sequence[ConditionAnalysis]) -> str | None:
-    problems = [tally for condition in conditions for tally in (*condition.failures, *condition.excluded)]
+    problems = [tally for condition in conditions for tally in condition.failures]
     first = next((tally for tally in problems if tally.reason != "interrupted"), None)
+    if first is None and any(condition.excluded for condition in conditions):
+        return "have answers computed anew: those excluded were replayed, as cause response-cache says"
     return f"first see to the failure: {first.reason}: {first.message}" if first else None

@@ -37,7 +37,11 @@ def order(evidence: Evidence) -> Outcome:
             tests[name] = test
     found = strongest(tests)
     if found is None:
-        return Outcome(untested="no texts of attempts alone differ" if not by_prompt else "too few attempts alone")
+        return Outcome(
+            untested="no texts of attempts alone differ within one condition"
+            if not by_prompt
+            else "too few attempts alone"
+        )
     label, test = found
     if test.p > ALPHA:
         return Outcome(test=test)
