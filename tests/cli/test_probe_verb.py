@@ -163,7 +163,7 @@ def test_anthropic_messages_are_spoken(tmp_path: Path) -> None:
             {"id": "m", "type": "message", "content": [{"type": "text", "text": "Hi."}], "stop_reason": "end_turn"}
         )
 
-    with serving(answer, delay_s=0.05) as server:
+    with serving(answer, delay_s=0.2) as server:
         call = temp0("probe", server.url, "--api", "anthropic", *QUICK, "--json", *in_store(tmp_path),
                      environ={"ANTHROPIC_API_KEY": "sk-ant-123456"})  # fmt: skip
     assert document(call)["verdict"] == "agreed"
