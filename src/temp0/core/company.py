@@ -225,12 +225,3 @@ def paces(attempts: Sequence[Attempt], alone: frozenset[str]) -> dict[str, Pace]
         prompt: Pace(alone_s=median(took for took, _ in pairs), length=median(length for _, length in pairs))
         for prompt, pairs in seen.items()
     }
-
-
-def with_neighbours(blocks: Mapping[int, Sequence[Attempt]]) -> dict[int, Sequence[Attempt]]:
-    """Each block with the fillers of the block before it, which may still keep it company as it begins."""
-    in_time = sorted(blocks, key=lambda index: blocks[index][0].order)
-    together = {index: list(blocks[index]) for index in in_time}
-    for before, index in pairwise(in_time):
-        together[index] += [attempt for attempt in blocks[before] if attempt.role == "filler"]
-    return dict(together)
