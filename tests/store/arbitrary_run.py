@@ -14,6 +14,7 @@ from temp0.core.run import (
     Run,
     Sample,
     Token,
+    ToolCall,
     Usage,
 )
 
@@ -55,6 +56,8 @@ completions = st.builds(
     id=optional(texts),
     created=optional(st.integers(min_value=-(10**30), max_value=10**30)),
     headers=pairs,
+    tool_calls=tuples_of(st.builds(ToolCall, name=texts, arguments=texts)),
+    refusal=optional(texts),
 )
 failures = st.builds(Failure, reason=texts, message=texts, status=optional(small))
 samples = st.builds(Sample, at_s=seconds, block=small, running=st.floats(allow_nan=False))
@@ -80,6 +83,7 @@ plans = st.builds(
     conditions=tuples_of(conditions, min_size=1, unique_by=lambda condition: condition.name),
     seed=counts,
     exclusive=st.booleans(),
+    greedy=st.booleans(),
 )
 
 
@@ -100,6 +104,7 @@ def runs(draw):
         in_flight=small,
         predecessor=optional(small),
         outcome=st.one_of(completions, failures),
+        sent=optional(st.binary(max_size=8)),
     )
     unordered = draw(st.lists(attempts, max_size=4, unique_by=lambda attempt: attempt.order))
     return Run(

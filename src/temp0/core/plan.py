@@ -94,13 +94,15 @@ class Block:
 class Plan:
     """Prompts crossed with conditions, and the seed that orders their blocks.
 
-    `exclusive` is the user's word that nobody else uses the endpoint.
+    `exclusive` is the user's word that nobody else uses the endpoint; not `greedy` is a plan that goes on where no
+    temperature can be asked for.
     """
 
     prompts: tuple[Prompt, ...]
     conditions: tuple[Condition, ...]
     seed: int = 0
     exclusive: bool = False
+    greedy: bool = True
 
     def __post_init__(self) -> None:
         """Refuse a plan that could not be carried out or read back."""

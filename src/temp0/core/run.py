@@ -17,13 +17,17 @@ Role = Literal["judged", "filler"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One request as it is meant: always greedy, with nothing left to a server's default that we can say."""
+    """One request as it is meant: greedy, with nothing left to a server's default that we can say.
+
+    Not `greedy` only where the user goes on at an endpoint that refuses a temperature.
+    """
 
     messages: tuple[Message, ...]
     max_tokens: int
     logprobs: bool = False
     stream: bool = False
     cache: Cache = "as-found"
+    greedy: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +59,19 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A tool that the model wants called. `arguments` is the text as told; the id, new in each answer, is not kept."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """The answer of an attempt. `text` is kept code point by code point, never normalised."""
+    """The answer of an attempt. `text` is kept code point by code point, never normalised.
+
+    Reasoning, tool calls and a refusal in words of its own are no part of the text.
+    """
 
     text: str
     finish: str | None = None
@@ -68,6 +83,8 @@ class Completion:
     id: str | None = None
     created: int | None = None
     headers: tuple[tuple[str, str], ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    refusal: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +102,8 @@ class Attempt:
 
     Times are seconds since the run was created. `order` is its place among all attempts of the run, `predecessor`
     the order of the attempt sent before it, `in_flight` the number of our requests in flight as it left, itself
-    included.
+    included. `sent` is the exact body, which never holds a key; `received` is the SHA-256 (hexadecimal) of the raw body
+    that came back, where it was kept.
     """
 
     order: int
@@ -99,6 +117,8 @@ class Attempt:
     in_flight: int
     predecessor: int | None
     outcome: Completion | Failure
+    sent: bytes | None = None
+    received: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

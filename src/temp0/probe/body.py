@@ -1,35 +1,22 @@
 """Reads the body of an answer in whichever of its two forms it came: one JSON document, or a stream of events.
 
-The form is told by the body, not by what was asked for: some servers ignore `stream` and answer in one piece, others
-stream unasked. Either way it is the server's answer to our question, and the same text gives the same record.
+Either way it is the server's answer to our question, and the same text gives the same record.
 """
 
 from __future__ import annotations
 
 import json
-import re
 
 from temp0.core.run import Completion, Failure
 from temp0.probe.dialect import Dialect
 from temp0.probe.dialect.dialect import Headers
 from temp0.probe.dialect.reason import NOT_JSON, TRUNCATED_JSON, excerpt
-from temp0.probe.event_stream import EVENT_STREAM, EventReader
-
-_FIELD = re.compile(rb"(?:data|event|id|retry)?:")
-_BLANKS = b"\xef\xbb\xbf \t\r\n"
-
-
-def is_event_stream(body: bytes, content_type: str) -> bool:
-    """Whether a body is a stream of events: it begins as one, or is called one and does not begin as JSON or HTML."""
-    start = body[:256].lstrip(_BLANKS)
-    if _FIELD.match(start):
-        return True
-    return content_type.lower().startswith(EVENT_STREAM) and not start.startswith((b"{", b"[", b"<"))
 
 
 def streamed_outcome(dialect: Dialect, body: bytes, headers: Headers) -> Completion | Failure:
     """What a stream of events came to."""
-    return dialect.streamed(EventReader().feed(body), headers)
+    reader = dialect.framing.reader()
+    return dialect.streamed([*reader.feed(body), *reader.end()], headers)
 
 
 def json_outcome(dialect: Dialect, body: bytes, headers: Headers) -> Completion | Failure:

@@ -45,6 +45,10 @@ class EventReader:
         """The events that these bytes complete."""
         return [event for line in self._lines(data) if (event := self._after(line)) is not None]
 
+    def end(self) -> list[Event]:
+        """Nothing: what has no blank line after it is no event."""
+        return []
+
     def _lines(self, data: bytes) -> list[bytes]:
         """The lines that these bytes complete, without their ends."""
         if not data:

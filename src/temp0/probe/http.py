@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from temp0.core.run import Address, Completion, Failure, Question
 from temp0.errors import UsageError
-from temp0.probe.body import is_event_stream, json_outcome, streamed_outcome
+from temp0.probe.body import json_outcome, streamed_outcome
 from temp0.probe.connection import Connection, Reply, Torn
 from temp0.probe.dialect import Dialect
 from temp0.probe.dialect.error import named_fields, said
@@ -93,7 +93,7 @@ class HttpEndpoint:
             return reply.outcome
         if not 200 <= reply.status < 300:
             return http_failure(reply.status, _refusal(reply))
-        is_streamed = is_event_stream(reply.body, reply.content_type)
+        is_streamed = self._dialect.framing.begins(reply.body, reply.content_type)
         headers = reply.headers
         if is_streamed != question.stream and reply.content_type:
             # The one witness that the server did not do as it was asked: whole where streamed was wanted, or streamed.
@@ -103,7 +103,7 @@ class HttpEndpoint:
 
     def _of_torn(self, torn: Torn, question: Question) -> Completion | Failure:
         """A stream that said it was whole, or what went wrong, has said so, however its connection ended."""
-        if not is_event_stream(torn.reply.body, torn.reply.content_type):
+        if not self._dialect.framing.begins(torn.reply.body, torn.reply.content_type):
             return torn.outcome
         outcome = self._outcome(torn.reply, question)
         has_said_it = isinstance(outcome, Completion) or outcome.reason == ERROR_IN_200

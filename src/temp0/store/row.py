@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from temp0.core.run import Attempt, Completion, Failure, Sample
+from temp0.core.run import Attempt, Completion, Failure, Sample, ToolCall
 from temp0.core.text import from_utf8, utf8
-from temp0.store.encoding import all_pairs_from, optional_utf8, pairs_bytes, usage_bytes, usage_from
+from temp0.store.encoding import all_pairs_from, optional_utf8, pairs_bytes, pairs_from, usage_bytes, usage_from
 from temp0.store.record import records
 from temp0.store.tokens import packed, unpacked
 
 Row = tuple[Any, ...]
 Contents = dict[bytes, bytes]
 
-# The columns of `schema.ATTEMPTS` fall into what every attempt has, what a failure has and what a completion has.
-_COMMON, _FAILURE, _COMPLETION = 11, 3, 10
+# The columns of `schema.ATTEMPTS` fall into what every attempt has, what a failure has, what a completion has, and the
+# two bodies.
+_COMMON, _FAILURE, _COMPLETION = 11, 3, 12
 
 
 def attempt_row(run: int, attempt: Attempt, contents: Contents) -> Row:
@@ -43,6 +44,8 @@ def attempt_row(run: int, attempt: Attempt, contents: Contents) -> Row:
         attempt.in_flight,
         attempt.predecessor,
         *rest,
+        None if attempt.sent is None else _kept(attempt.sent, contents),
+        None if attempt.received is None else bytes.fromhex(attempt.received),
     )
 
 
@@ -62,6 +65,8 @@ def _completion_row(completion: Completion, contents: Contents) -> Row:
         optional_utf8(completion.id),
         None if completion.created is None else b"%d" % completion.created,
         pairs_bytes(completion.headers),
+        pairs_bytes(tuple((call.name, call.arguments) for call in completion.tool_calls)),
+        None if completion.refusal is None else _kept(utf8(completion.refusal), contents),
     )
 
 
@@ -87,6 +92,8 @@ class Reader:
         self._usages = _Decoded(usage_from)
         self._texts = _Decoded(lambda digest: from_utf8(content(digest)))
         self._tokens = _Decoded(lambda digest: unpacked(content(digest)))
+        self._bodies = _Decoded(content)
+        self._tool_calls = _Decoded(_tool_calls)
 
     def attempts(self, rows: Sequence[Row]) -> list[Attempt]:
         """The attempts of rows of `schema.ATTEMPTS`, column by column, which takes half as long as row by row."""
@@ -110,6 +117,8 @@ class Reader:
             in_flight=in_flight,
             predecessor=predecessor,
             outcome=outcomes,
+            sent=self._bodies.all(row[-2] for row in rows),
+            received=[None if row[-1] is None else row[-1].hex() for row in rows],
         )
 
     def _failure(self, row: Row) -> Failure:
@@ -119,8 +128,8 @@ class Reader:
     def _completions(self, rows: Sequence[Row]) -> list[Completion]:
         if not rows:
             return []
-        columns = islice(zip(*rows, strict=True), _COMMON + _FAILURE, None)
-        text, reasoning, tokens, finish, usage, model, fingerprint, id_, created, headers = columns
+        columns = islice(zip(*rows, strict=True), _COMMON + _FAILURE, _COMMON + _FAILURE + _COMPLETION)
+        text, reasoning, tokens, finish, usage, model, fingerprint, id_, created, headers, calls, refusal = columns
         return records(
             Completion,
             len(rows),
@@ -134,7 +143,13 @@ class Reader:
             id=[None if each is None else from_utf8(each) for each in id_],
             created=[None if each is None else int(each) for each in created],
             headers=all_pairs_from(headers),
+            tool_calls=[() if each is None else self._tool_calls[each] for each in calls],
+            refusal=self._texts.all(refusal),
         )
+
+
+def _tool_calls(data: bytes) -> tuple[ToolCall, ...]:
+    return tuple(ToolCall(name=name, arguments=arguments) for name, arguments in pairs_from(data))
 
 
 class _Decoded(dict[bytes | None, Any]):

@@ -40,7 +40,7 @@ _FIRST: Migration = (
     """,
     """
     CREATE TABLE contents (
-        -- Each distinct content once: texts, reasoning, failure messages, and tokens as packed by store.tokens.
+        -- Each distinct content once: texts, failure messages, bodies, tokens as packed by store.tokens, and the like.
         hash BLOB PRIMARY KEY,          -- SHA-256 of `bytes`, 32 bytes
         bytes BLOB NOT NULL
     )
@@ -105,7 +105,15 @@ _FIRST: Migration = (
 # By what means of the server the prefix cache was made cold, where the plan asked for that.
 _COLD_BY: Migration = ("ALTER TABLE runs ADD COLUMN cold_by BLOB",)
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST, _COLD_BY)
+# What else an answer holds beside its text, and both bodies as they crossed the wire.
+_BODIES: Migration = (
+    "ALTER TABLE attempts ADD COLUMN tool_calls BLOB",  # JSON pairs of name and arguments
+    "ALTER TABLE attempts ADD COLUMN refusal BLOB REFERENCES contents (hash)",
+    "ALTER TABLE attempts ADD COLUMN sent BLOB REFERENCES contents (hash)",
+    "ALTER TABLE attempts ADD COLUMN received BLOB REFERENCES contents (hash)",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _COLD_BY, _BODIES)
 
 
 def _columns(name: str, columns: str) -> TableClause:
@@ -120,7 +128,8 @@ ATTEMPTS = _columns(
     "attempts",
     "run order prompt condition block role started_s first_byte_s ended_s in_flight predecessor"
     " reason message status"
-    " text reasoning tokens finish usage model fingerprint id created headers",
+    " text reasoning tokens finish usage model fingerprint id created headers tool_calls refusal"
+    " sent received",
 )
 SAMPLES = _columns("samples", "number run at_s block running")
 TABLES = (RUNS, ENDINGS, CONTENTS, ATTEMPTS, SAMPLES)

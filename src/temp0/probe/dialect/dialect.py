@@ -15,6 +15,7 @@ from temp0.probe.dialect.field import FieldError
 from temp0.probe.dialect.partial import PartialAnswer
 from temp0.probe.dialect.reason import CUT, ERROR_IN_200, MALFORMED
 from temp0.probe.event_stream import Event
+from temp0.probe.framing import EVENTS, Framing
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -26,8 +27,9 @@ class Dialect:
     `url` and `models_url` take the URL the user gave and return where questions and the list of models go;
     `headers` takes the key, if any; `body` the question and the model; `read` a parsed answer of any shape, and
     it may raise `FieldError`, which `completion` turns into a failure. `partial` begins to gather a streamed answer.
-    `dispensable` names the fields of a body that only ask for a description of the answer: a server that refuses to
-    know one is asked without it.
+    `framing` says how a streamed body is cut into events. `dispensable` names the fields of a body that only ask for a
+    description of the answer or say again what a temperature of 0 says: a server that refuses to know one is asked
+    without it. `renamed` pairs the name of a field with the one that other servers know the same thing by.
     """
 
     name: str
@@ -40,6 +42,8 @@ class Dialect:
     read: Callable[[object, Headers], Completion | Failure]
     partial: Callable[[], PartialAnswer]
     dispensable: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    framing: Framing = EVENTS
 
     def completion(self, payload: object, headers: Headers = ()) -> Completion | Failure:
         """The completion in a parsed answer, or the failure that it is; never an exception."""
