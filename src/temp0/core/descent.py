@@ -62,8 +62,8 @@ class Descent:
     """One fork followed down.
 
     `company` requests of the same prompt were computed together, and ours was number `place` among them. `token` counts
-    the answer's tokens from 0 and `char` its characters; `text` is the answer up to there. `has_forked` says whether the
-    two chose different tokens; where they never did, `token` is the position where the two best were closest.
+    the answer's tokens from 0 and `char` its characters; `text` is the answer up to there. `has_forked` says whether
+    the two chose different tokens; where they never did, `token` is the position where the two best were closest.
     `candidates` are the token chosen alone and its rival. `origin` is `None` where no bit differs anywhere.
     """
 

@@ -55,7 +55,7 @@ def deficit(tokens: Sequence[Token]) -> Deficit | None:
     """
     worst: Deficit | None = None
     for place, token in enumerate(tokens):
-        own = _own_margin(token)
+        own = own_margin(token)
         if isinstance(own, float) and (worst is None or -own > worst.nats):
             worst = Deficit(nats=max(0.0, -own), token=place)
     return worst
@@ -114,7 +114,7 @@ def _typical(tokens: Sequence[Token]) -> _Seen | str:
 
     Of several with that margin the least speaks, whatever their order.
     """
-    known = {id(token): (token, _own_margin(token)) for token in tokens}
+    known = {id(token): (token, own_margin(token)) for token in tokens}
     margins = sorted(own for token in tokens if isinstance(own := known[id(token)][1], float))
     if not margins:
         return _telling([own for _, own in known.values() if isinstance(own, str)])
@@ -132,7 +132,7 @@ def _telling(reasons: Sequence[str]) -> str:
     return next((reason for reason in reasons if reason != NOT_ASKED), NOT_ASKED if reasons else NO_TOKEN)
 
 
-def _own_margin(token: Token) -> float | str:
+def own_margin(token: Token) -> float | str:
     """A token's logprob minus that of the best other, below 0 where that one is likelier; or why it is unknown."""
     own = [one.logprob for one in token.top if one.bytes == token.bytes]
     others = [one.logprob for one in token.top if one.bytes != token.bytes]
@@ -167,11 +167,11 @@ def _ordered(logprobs: Mapping[bytes, float]) -> list[tuple[float, bytes]]:
 
 
 def _distribution(seen: _Seen) -> Distribution:
-    choices = tuple(Choice(text=_text(data), logprob=-negative) for negative, data in _ordered(seen.logprobs))
-    return Distribution(chosen=_text(seen.chosen), margin=seen.margin, choices=choices)
+    choices = tuple(Choice(text=token_text(data), logprob=-negative) for negative, data in _ordered(seen.logprobs))
+    return Distribution(chosen=token_text(seen.chosen), margin=seen.margin, choices=choices)
 
 
-def _text(data: bytes) -> str:
+def token_text(data: bytes) -> str:
     r"""A token as text, `""` for one without bytes, as an end token is; a part of a character as `\xf0\x9f`."""
     try:
         return from_utf8(data)

@@ -1,0 +1,284 @@
+"""What a second pass at the forks of a run shows: the next-token distribution there, alone and in company.
+
+The first run says where answers part; the second one asked the same prompts with logprobs, or had the endpoint go on
+from the shared beginning of an answer. Attempts with logprobs explain and never judge: the verdict stays the first
+run's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from statistics import median
+from typing import Literal
+
+from temp0.core.analysis import Analysis, Choice, Fork
+from temp0.core.facts import grouped
+from temp0.core.junction import Position, positions, walk
+from temp0.core.margin import own_margin, token_text
+from temp0.core.plan import Message, Prompt
+from temp0.core.run import Completion, Run, Token
+from temp0.core.text import utf8
+
+Way = Literal["asked again", "continued"]
+
+FORMATS = (("bf16", 8), ("fp16", 11), ("fp32", 24))
+"""The formats of serving with their bits of significand, the hidden one included."""
+LOGIT_BINADES = (8.0, 32.0)
+"""The magnitudes between which the larger logits of language models mostly lie: 8 up to 64, by powers of two."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Smallest, median and largest of `n` numbers."""
+
+    min: float
+    median: float
+    max: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Units:
+    """A margin in units in the last place of one format, if the logits are as large as `LOGIT_BINADES` has it.
+
+    A possibility, never a measurement: an API tells logprobs, whose differences are those of the logits, but not how
+    large the logits are. `most` is for logits of 8 to 16, `least` for logits of 32 to 64.
+    """
+
+    format: str
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What the attempts of one condition saw at a fork.
+
+    `reached` of the `completions` came through the text that all branches share. `followed` counts those that went on
+    as each branch does, `elsewhere` those that went another way. `margins` are of the likeliest token over the second
+    one; `choices` are those of the attempt with the median margin, `distributions` counts unlike ones among those
+    that told any. Where nothing was told, `reason` says why.
+    """
+
+    condition: str
+    way: Way
+    completions: int
+    reached: int
+    followed: tuple[int, ...]
+    elsewhere: int
+    margins: Spread | None
+    distributions: int | None
+    choices: tuple[Choice, ...]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkLook:
+    """One fork looked at again. `prefix` is what its branches share, `branches` is how each goes on and how often.
+
+    `moved` is how far company moved the difference between the two likeliest tokens (nats), `None` where it is not
+    known.
+    """
+
+    prompt: str
+    char: int
+    byte: int
+    prefix: str
+    branches: tuple[tuple[str, int], ...]
+    looks: tuple[Look, ...]
+    moved: float | None
+    units: tuple[Units, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondPass:
+    """Everything a second pass shows of the run `first`; `second` is the run that it was recorded in.
+
+    `positions` are those of each prompt's commonest answer that was told with logprobs.
+    """
+
+    first: str
+    second: str
+    forks: tuple[ForkLook, ...]
+    positions: tuple[Position, ...]
+
+
+def second_pass(first: Analysis, second: Run) -> SecondPass:
+    """What the run `second` shows of the forks that `first` found; prompts that `first` has not are left out."""
+    asked = grouped((one.prompt, one) for one in _asked(first, second))
+    return SecondPass(
+        first=first.run,
+        second=second.id,
+        forks=tuple(
+            _fork_look(prompt.id, prefix, fork, asked.get(prompt.id, ()))
+            for prompt in first.prompts
+            if prompt.tree
+            for prefix, fork in walk(prompt.tree)
+        ),
+        positions=tuple(
+            position
+            for prompt in first.prompts
+            for position in positions(prompt, [one.completion for one in asked.get(prompt.id, ()) if not one.begun])
+        ),
+    )
+
+
+def continuation(prompt: Prompt, begun: str, *, n: int, max_tokens: int) -> Prompt:
+    """The prompt that has an endpoint go on from `begun`, the first characters of its answer."""
+    messages = (*prompt.messages, Message(role="assistant", content=begun))
+    return Prompt(id=f"{prompt.id}@{len(begun)}", messages=messages, n=n, max_tokens=max_tokens)
+
+
+def beginning(prefix: str) -> str:
+    """As much of a shared text as surely ends between tokens: up to the white space before its last word.
+
+    A tokenizer may join a space with the word after it, so that a text cut elsewhere would be read as other tokens than
+    the model wrote.
+    """
+    words = prefix.rstrip()
+    cut = max((place for place, letter in enumerate(words) if letter.isspace()), default=0)
+    return words[:cut].rstrip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A completion of the second run: to which prompt, under which condition, and how its answer began."""
+
+    prompt: str
+    condition: str
+    begun: str
+    completion: Completion
+
+    @property
+    def text(self) -> str:
+        return self.begun + self.completion.text
+
+
+def _asked(first: Analysis, second: Run) -> list[_Asked]:
+    """The judged completions, in the order in which they were asked for, each with the prompt of the first run."""
+    known = {prompt.id for prompt in first.prompts}
+    whose = {prompt.id: own for prompt in second.plan.prompts if (own := _whose(prompt, known)) is not None}
+    return [
+        _Asked(prompt=own, condition=attempt.condition, begun=begun, completion=attempt.outcome)
+        for attempt in sorted(second.attempts, key=lambda attempt: attempt.order)
+        if attempt.role == "judged" and isinstance(attempt.outcome, Completion) and attempt.prompt in whose
+        for own, begun in [whose[attempt.prompt]]
+    ]
+
+
+def _whose(prompt: Prompt, known: Collection[str]) -> tuple[str, str] | None:
+    """The first run's prompt that one of the second run stands for, and what its answer begins with."""
+    last = prompt.messages[-1]
+    if last.role == "assistant" and (own := prompt.id.removesuffix(f"@{len(last.content)}")) in known:
+        return own, last.content
+    return (prompt.id, "") if prompt.id in known else None
+
+
+def _fork_look(prompt: str, prefix: str, fork: Fork, asked: Sequence[_Asked]) -> ForkLook:
+    near = [one for one in asked if len(one.begun) <= len(prefix)]
+    sides = grouped(((one.condition, bool(one.begun)), one) for one in near)
+    looks = tuple(_look(prefix, fork, same) for same in sides.values())
+    shown = [look for look in looks if look.margins]
+    return ForkLook(
+        prompt=prompt,
+        char=fork.char,
+        byte=fork.byte,
+        prefix=prefix,
+        branches=tuple((branch.text, branch.count) for branch in fork.branches),
+        looks=looks,
+        moved=_moved(looks),
+        units=units(shown[0].margins.median) if shown and shown[0].margins else (),
+    )
+
+
+def _look(prefix: str, fork: Fork, asked: Sequence[_Asked]) -> Look:
+    here = [one for one in asked if one.text.startswith(prefix)]
+    ways = [_branch_of(fork, one.text[len(prefix) :]) for one in here]
+    seen = [token for one in here if (token := _token_at(one, prefix)) is not None]
+    margins = sorted((abs(own), at) for at, token in enumerate(seen) if isinstance(own := own_margin(token), float))
+    middle = seen[margins[(len(margins) - 1) // 2][1]] if margins else None
+    return Look(
+        condition=asked[0].condition,
+        way="continued" if asked[0].begun else "asked again",
+        completions=len(asked),
+        reached=len(here),
+        followed=tuple(ways.count(branch) for branch in range(len(fork.branches))),
+        elsewhere=ways.count(None),
+        margins=_spread([own for own, _ in margins]) if margins else None,
+        distributions=len({(token.logprob, token.top) for token in seen}) if margins else None,
+        choices=() if middle is None else _choices(middle),
+        reason=None if margins else _why_not(here, seen),
+    )
+
+
+def _why_not(here: Sequence[_Asked], seen: Sequence[Token]) -> str:
+    if not here:
+        return "no answer came this way again"
+    if not seen:
+        return "no tokens were told"
+    return next((why for token in seen if isinstance(why := own_margin(token), str)), "no margin can be read")
+
+
+def _branch_of(fork: Fork, rest: str) -> int | None:
+    """The branch that an answer goes on as, told by its first character (by its end, where a branch ended here)."""
+    heads = [branch.text[:1] for branch in fork.branches]
+    return heads.index(rest[:1]) if rest[:1] in heads else None
+
+
+def _token_at(asked: _Asked, prefix: str) -> Token | None:
+    """The token that writes the first character after `prefix`, which it may begin before; `None` where none is told.
+
+    An answer that ended there may have told an end token.
+    """
+    tokens = asked.completion.tokens or ()
+    place = len(utf8(prefix)) - len(utf8(asked.begun))
+    ends = accumulate(len(token.bytes) for token in tokens)
+    return next((token for token, end in zip(tokens, ends, strict=True) if end > place), None) or (
+        tokens[-1] if tokens and not tokens[-1].bytes else None
+    )
+
+
+def _choices(token: Token) -> tuple[Choice, ...]:
+    ordered = sorted(token.top, key=lambda one: (-one.logprob, one.bytes))
+    return tuple(
+        Choice(text=token_text(one.bytes), logprob=one.logprob) for one in ordered if math.isfinite(one.logprob)
+    )
+
+
+def _spread(numbers: Sequence[float]) -> Spread:
+    return Spread(min=min(numbers), median=median(numbers), max=max(numbers), n=len(numbers))
+
+
+def _moved(looks: Sequence[Look]) -> float | None:
+    """The largest difference between conditions in how far the two likeliest tokens are apart."""
+    shown = [look for look in looks if look.choices]
+    if len({look.condition for look in shown}) < 2:
+        return None
+    pair = [choice.text for choice in shown[0].choices[:2]]
+    known = [apart for look in shown if (apart := _apart(look.choices, pair)) is not None]
+    return max(known) - min(known) if len(known) > 1 else None
+
+
+def _apart(choices: Sequence[Choice], pair: Sequence[str]) -> float | None:
+    logprobs = {choice.text: choice.logprob for choice in choices}
+    if len(pair) < 2 or any(text not in logprobs for text in pair):
+        return None
+    return logprobs[pair[0]] - logprobs[pair[1]]
+
+
+def units(margin: float) -> tuple[Units, ...]:
+    """A margin in units in the last place of each format of serving, for logits of 8 to 64.
+
+    The unit of a format with b bits of significand is 2^(e - b) for numbers from 2^(e-1) up to 2^e.
+
+    >>> [(one.format, one.least, one.most) for one in units(0.125)][0]
+    ('bf16', 0.5, 2.0)
+    """
+    low, high = LOGIT_BINADES
+    return tuple(
+        Units(format=name, least=margin / (high * 2.0 ** (1 - bits)), most=margin / (low * 2.0 ** (1 - bits)))
+        for name, bits in FORMATS
+    )
