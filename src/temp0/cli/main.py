@@ -27,6 +27,7 @@ VERBS = {
     "show": "Show a stored run again.",
     "compare": "Show two stored runs side by side.",
     "runs": "List the stored runs.",
+    "explain": "Look again at the forks of a stored run: how nearly tied, and how deep.",
     "report": "Write a stored run as a page or as JSON.",
     "serve": "Serve the built-in engine, OpenAI- and Anthropic-style.",
     "sums": "Work out the order of addition by hand.",

@@ -9,6 +9,9 @@ from temp0.report.pairing_schema import pairing_json
 from temp0.report.pairing_screen import pairing_screen
 from temp0.report.schema import document, failure_text, json_text
 from temp0.report.screen import rendered, terminal, terminal_text
+from temp0.report.second_pass_schema import exit_code as second_pass_exit_code
+from temp0.report.second_pass_schema import second_pass_json
+from temp0.report.second_pass_screen import second_pass_screen
 from temp0.report.tax_schema import tax_json
 from temp0.report.tax_screen import tax_terminal
 
@@ -20,6 +23,9 @@ __all__ = [
     "pairing_json",
     "pairing_screen",
     "rendered",
+    "second_pass_exit_code",
+    "second_pass_json",
+    "second_pass_screen",
     "tax_json",
     "tax_terminal",
     "terminal",

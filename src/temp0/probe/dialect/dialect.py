@@ -29,7 +29,8 @@ class Dialect:
     it may raise `FieldError`, which `completion` turns into a failure. `partial` begins to gather a streamed answer.
     `framing` says how a streamed body is cut into events. `dispensable` names the fields of a body that only ask for a
     description of the answer or say again what a temperature of 0 says: a server that refuses to know one is asked
-    without it. `renamed` pairs the name of a field with the one that other servers know the same thing by.
+    without it. `renamed` pairs the name of a field with the one that other servers know the same thing by. `continues`
+    says that a last message of the assistant's is sent as the beginning of the answer, to be gone on from.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Dialect:
     dispensable: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
     framing: Framing = EVENTS
+    continues: bool = False
 
     def completion(self, payload: object, headers: Headers = ()) -> Completion | Failure:
         """The completion in a parsed answer, or the failure that it is; never an exception."""

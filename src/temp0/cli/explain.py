@@ -1,0 +1,157 @@
+"""`temp0 explain`: a second pass at the forks of a stored run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from temp0.cli import options
+from temp0.cli.sigterm import carried_out
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from temp0.core.descent import Descent
+    from temp0.core.plan import Plan
+    from temp0.core.run import Run
+    from temp0.store import Store
+
+
+@click.command()
+@click.argument("run", default="last")
+@click.option(
+    "-n", type=click.IntRange(min=1), default=8, show_default=True, help="Attempts of each prompt and condition."
+)
+@click.option("--company", type=click.IntRange(min=2), help="Requests in flight.  [default: the run's largest]")
+@click.option("--with", "second", metavar="RUN", help="Ask nothing: read this stored run as the second pass.")
+@click.option("--weights", type=click.Path(exists=True, path_type=Path), help="The built-in engine's model, if given.")
+@click.option("--threads", type=click.IntRange(min=1), help="Threads of the built-in engine.")
+@click.option("--key-env", metavar="NAME", help="The environment variable that holds the key.")
+@click.option(
+    "--timeout-s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=300.0,
+    show_default=True,
+    help="Seconds until an attempt counts as failed.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Orders the blocks.")
+@click.option("--max-requests", type=click.IntRange(min=1), help="Never send more requests than this.")
+@click.option("--dry-run", is_flag=True, help="Say what the second pass costs, and send nothing.")
+@options.store
+@options.as_json
+def explain(run: str, as_json: bool, **given: Any) -> int:
+    """Look again at the forks of a stored run: RUN is the beginning of its id, or `last`.
+
+    Every prompt is asked again with logprobs, alone and in company, and where the endpoint can go on from the beginning
+    of an answer, from just before each fork: how nearly tied were the tokens there, and did company move them? Where
+    near ties lie that did not fork is shown beside. The second pass is stored as a run of its own; the verdict of the
+    first run stays as it is.
+
+    A run of the built-in engine is followed to the bottom: the first product whose bits differ in company, how the
+    difference grows from layer to layer, the two tokens that swap, and the two orders of addition that began it.
+
+    \b
+    temp0 explain                     the last run
+    temp0 explain 3f2a -n 16          more attempts
+    temp0 explain 3f2a --with 3f2a    ask nothing: the run itself was made with --logprobs both
+
+    Exit codes: 0 done, 2 usage, 3 nothing came back.
+    """
+    from rich.console import Console
+
+    from temp0.workflow.keeping import open_store
+
+    console = Console(stderr=True, highlight=False)
+    with open_store(given["store"]) as store:
+        first = store.load(store.resolve(run))
+        if given["second"] is not None:
+            second = store.load(store.resolve(given["second"]))
+        else:
+            plan = _plan(first, given)
+            if given["dry_run"]:
+                return _dry_run(plan, as_json)
+            second = _ask_again(first, plan, given, store, console)
+    return _show(first, second, _descents(first, given, console), as_json)
+
+
+def _plan(first: Run, given: dict[str, Any]) -> Plan:
+    from temp0.workflow.explaining import second_plan
+
+    return second_plan(first, n=given["n"], company=given["company"], seed=given["seed"])
+
+
+def _dry_run(plan: Plan, as_json: bool) -> int:
+    from temp0.workflow.costing import announcement, plan_document
+
+    blocks = plan.blocks()
+    if as_json:
+        click.echo(json.dumps(plan_document(plan, blocks), allow_nan=False))
+    else:
+        click.echo("\n".join([announcement(plan, blocks)[0], "dry run: nothing was sent"]))
+    return 0
+
+
+def _ask_again(first: Run, plan: Plan, given: dict[str, Any], store: Store, console: Console) -> Run:
+    """The second pass, asked and stored as a run of its own."""
+    from temp0.cli.progress import progress
+    from temp0.workflow.builtin import Builtin
+    from temp0.workflow.costing import announcement
+    from temp0.workflow.probing import Start, Where, probe
+
+    where = Where(
+        url=first.address.url,
+        model=first.address.model,
+        api=first.address.api,
+        key_env=given["key_env"],
+        timeout_s=given["timeout_s"],
+        engine=Builtin(weights=given["weights"], threads=given["threads"]),
+    )
+    with progress(console) as shown:
+
+        def begin(start: Start) -> None:
+            for line in [f"second pass of run {first.id}", announcement(plan, start.blocks)[0]]:
+                console.print(options.plain(line), markup=False, soft_wrap=True)
+            shown.begin(sum(block.size for block in start.blocks))
+
+        sitting = carried_out(
+            probe(
+                plan,
+                where,
+                store=store,
+                max_requests=given["max_requests"],
+                on_start=begin,
+                on_attempt=shown.attempt,
+            )
+        )
+    if sitting.stopped:
+        click.echo(f"temp0: stopped early: {sitting.stopped.reason}: {sitting.stopped.message}", err=True)
+    if sitting.interrupted:
+        again = f"temp0 explain {first.id} --with {sitting.run.id}{options.store_flag(given['store'])}"
+        click.echo(f"temp0: interrupted; what came back is shown, and again by: {again}", err=True)
+    return sitting.run
+
+
+def _descents(first: Run, given: dict[str, Any], console: Console) -> tuple[Descent, ...]:
+    """The forks of the built-in engine followed down; none for any other endpoint."""
+    from temp0.workflow.explaining import descents
+
+    if not first.address.url.startswith("builtin:"):
+        return ()
+
+    def tell(prompt: str, company: int) -> None:
+        console.print(options.plain(f"following prompt {prompt} down, in a company of {company} ..."), markup=False)
+
+    return descents(first, weights=given["weights"], threads=given["threads"], on_company=tell)
+
+
+def _show(first: Run, second: Run, found: tuple[Descent, ...], as_json: bool) -> int:
+    from temp0.workflow.explaining import explained
+    from temp0.workflow.showing import second_pass_exit_code, second_pass_json, second_pass_screen
+
+    explanation = explained(first, second, found)
+    shown = second_pass_json if as_json else second_pass_screen
+    options.show(shown(explanation.second, explanation.descents))
+    return second_pass_exit_code(explanation.second)

@@ -1,0 +1,134 @@
+"""What a second pass shows at a fork, in sentences: how nearly tied the tokens were, and what company did to them.
+
+Every sentence follows from numbers that are shown beside it; what could not be known is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from temp0.core.descent import Descent, Origin
+from temp0.core.margin import CONFIDENT_ABOVE, NEAR_UP_TO
+from temp0.core.second_pass import ForkLook, Look
+from temp0.report.figure import UNBROKEN, logprob, number, percent, some
+from temp0.report.visible import beginning
+
+_PRODUCTS = {
+    "qkv": "the product for query, key and value",
+    "o": "the output product of attention",
+    "gate_up": "the product for gate and up",
+    "down": "the down product",
+    "head": "the head, whose sums are the logits",
+}
+_TOKEN = 24
+
+
+def conclusion(fork: ForkLook) -> str:
+    """What the looks at one fork come to."""
+    reached = [look for look in fork.looks if look.reached]
+    if not fork.looks:
+        return "Nothing was asked again here."
+    if not reached:
+        return "No attempt of the second pass came this way again: what the tokens were here is not known."
+    shown = [look for look in reached if look.margins]
+    if not shown:
+        return f"How nearly tied the tokens are is not known: {reached[0].reason}. {_ways(fork, reached)}"
+    return " ".join([_tie(fork, shown[0]), _company(fork, shown), _ways(fork, reached)])
+
+
+def token(text: str) -> str:
+    """A token in marks, made visible; one without bytes ends the answer."""
+    return f"“{beginning(text, _TOKEN)}”" if text else "the end"
+
+
+def _tie(fork: ForkLook, look: Look) -> str:
+    assert look.margins is not None
+    margin = look.margins.median
+    if margin == 0:
+        return f"An exact tie{_leads(look)}: which token wins is the tie-break rule's choice."
+    kind = "A near tie" if margin <= NEAR_UP_TO else "No near tie" if margin <= CONFIDENT_ABOVE else "No tie"
+    doubt = ""
+    if margin > CONFIDENT_ABOVE:
+        doubt = " Rounding does not explain such a fork: suspect a cache, another backend, sampling or a fault."
+    return f"{kind}{_leads(look)} by {logprob(margin)} nats{_in_units(fork)}.{doubt}"
+
+
+def _leads(look: Look) -> str:
+    texts = [token(choice.text) for choice in look.choices[:2]]
+    return f": {look.condition}, {texts[0]} leads {texts[1]}" if len(texts) == 2 else f" ({look.condition})"
+
+
+def _in_units(fork: ForkLook) -> str:
+    """The margin in units of the last place of bf16, as a possibility."""
+    bf16 = next((one for one in fork.units if one.format == "bf16"), None)
+    if bf16 is None:
+        return ""
+    return f" (perhaps {number(bf16.least)} to {number(bf16.most)} units of bf16, if the logits lie between 8 and 64)"
+
+
+def _company(fork: ForkLook, shown: Sequence[Look]) -> str:
+    if fork.moved is None:
+        return "What company does to it was not seen."
+    if fork.moved == 0:
+        return "Alone and in company the two are equally far apart: company did not move them here."
+    first = shown[0].margins
+    assert first is not None
+    enough = "more than the lead, so that it can swap them" if fork.moved > first.median else "less than the lead"
+    return f"Company moved their difference by {logprob(fork.moved)} nats, {enough}."
+
+
+def _ways(fork: ForkLook, reached: Sequence[Look]) -> str:
+    """How many went on as each branch."""
+    told = []
+    for look in reached:
+        ways = [f"{count} as {token(text)}" for (text, _), count in zip(fork.branches, look.followed, strict=True)]
+        ways += [f"{look.elsewhere} another way"] if look.elsewhere else []
+        went = ", ".join(way for way in ways if not way.startswith("0 ")) or "none on any branch"
+        told.append(f"{look.condition} ({look.way}): of {look.reached} that came here, {went}")
+    return f"{'; '.join(told)}."
+
+
+def descent_sentences(descent: Descent) -> tuple[str, ...]:
+    """A fork of our own engine from the top to the bottom."""
+    first, other = descent.candidates
+    where = f"at token {descent.token} of the answer (character {descent.char})"
+    if descent.has_forked:
+        top = (
+            f"In a company of {descent.company} the answer forks {where}: alone {token(first.text)} wins, "
+            f"{logprob(first.alone)} over {logprob(other.alone)}; in company {token(other.text)} does, "
+            f"{logprob(other.in_company)} over {logprob(first.in_company)}."
+        )
+    else:
+        top = (
+            f"No company that was tried makes this prompt fork. The closest choice is {where}: {token(first.text)} "
+            f"over {token(other.text)} by {logprob(first.alone - other.alone)} alone and "
+            f"{logprob(first.in_company - other.in_company)} in a company of {descent.company}."
+        )
+    if descent.origin is None:
+        return (top, "Not one bit differs between the two computations, in any product of any layer.")
+    return (top, origin_sentence(descent.origin, descent), _growth(descent))
+
+
+def origin_sentence(origin: Origin, descent: Descent) -> str:
+    """Where the bits first differ."""
+    layer = "after the last layer" if origin.layer is None else f"in layer {origin.layer}"
+    made = _PRODUCTS.get(origin.operation, origin.operation)
+    place = "of the prompt" if origin.position < descent.prompt_tokens else "of prompt and answer"
+    return (
+        f"It begins {layer}, at token {origin.position} {place}, in {made}: {some(origin.differing, 'sum')} of "
+        f"{origin.outputs:,}, each of {origin.inputs:,} terms, "
+        f"{'differs' if origin.differing == 1 else 'differ'} by at most {origin.largest:.2g}, "
+        f"because the product had {some(origin.rows_alone, 'row')} alone and {origin.rows_in_company:,} in company."
+    )
+
+
+def _growth(descent: Descent) -> str:
+    differing = [layer for layer in descent.layers if layer.share > 0]
+    if not differing:
+        return "No hidden state differs at the position of the fork: only the head's own sums do."
+    first, last = differing[0], differing[-1]
+    return (
+        f"At the position that decides, {percent(first.share)} of the hidden state differ after layer {first.layer} "
+        f"(relative difference {first.relative:.2g}), {percent(last.share)} after layer {last.layer} "
+        f"({last.relative:.2g})."
+    ).replace(" %", f"{UNBROKEN}%")

@@ -1,0 +1,44 @@
+"""An explanation as the JSON document that docs/format.md describes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from temp0.core.descent import Descent
+from temp0.core.junction import bins
+from temp0.core.second_pass import ForkLook, SecondPass
+from temp0.report.second_pass import conclusion, descent_sentences
+
+
+def second_pass_json(second: SecondPass, descents: Sequence[Descent] = ()) -> str:
+    """The document, on one line."""
+    return json.dumps(second_pass_document(second, descents), allow_nan=False)
+
+
+def second_pass_document(second: SecondPass, descents: Sequence[Descent] = ()) -> dict[str, Any]:
+    """The same as a dictionary."""
+    return {
+        "schema": "temp0/explanation",
+        "version": 1,
+        "exit_code": exit_code(second),
+        "run": second.first,
+        "second": second.second,
+        "forks": [_fork(fork) for fork in second.forks],
+        "positions": [asdict(position) for position in second.positions],
+        "junctions": [asdict(one) for one in bins(second.positions)],
+        "descents": [{**asdict(one), "words": " ".join(descent_sentences(one))} for one in descents],
+    }
+
+
+def exit_code(second: SecondPass) -> int:
+    """0, or 3 where forks were to be looked at and not one completion of the second pass came back."""
+    asked = any(look.completions for fork in second.forks for look in fork.looks) or second.positions
+    return 0 if asked or not second.forks else 3
+
+
+def _fork(fork: ForkLook) -> dict[str, Any]:
+    branches = [{"text": text, "count": count} for text, count in fork.branches]
+    return {**asdict(fork), "branches": branches, "words": conclusion(fork)}

@@ -1,0 +1,125 @@
+"""The second pass at the forks of a stored run: what is asked again, and our own engine followed down.
+
+The second pass is a run of its own, recorded like any other; the first run's verdict stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from temp0.core.analysis import Analysis, PromptAnalysis
+from temp0.core.descent import Descent
+from temp0.core.judgement import analysis
+from temp0.core.junction import walk
+from temp0.core.plan import Condition, Plan, Prompt
+from temp0.core.run import Run
+from temp0.core.second_pass import SecondPass, beginning, continuation, second_pass
+from temp0.engine.arithmetic import arithmetic
+from temp0.engine.builtin import builtin_weights
+from temp0.engine.descent import Diver
+from temp0.engine.weights import read_checkpoint
+from temp0.errors import UsageError
+from temp0.probe.continuing import continues
+from temp0.probe.dialect import DIALECTS
+from temp0.workflow.builtin import Builtin, resumed
+from temp0.workflow.varying import check_count
+
+FORKS_OF_A_PROMPT = 4
+"""At how many forks of one prompt an answer is continued, the earliest first."""
+TOKENS_AFTER = 16
+"""How far a continued answer is followed: from the last word boundary before a fork over the fork itself."""
+OTHER_COMPANIES = (8, 4, 2, 16)
+"""Companies in which our own engine is tried after the run's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A run, what a second pass at its forks showed, and how deep its forks were followed in our own engine."""
+
+    first: Analysis
+    second: SecondPass
+    descents: tuple[Descent, ...] = ()
+
+
+def explained(first: Run, second: Run, descents: Sequence[Descent] = ()) -> Explanation:
+    """Both runs read together."""
+    judged = analysis(first)
+    return Explanation(first=judged, second=second_pass(judged, second), descents=tuple(descents))
+
+
+def second_plan(run: Run, *, n: int = 8, company: int | None = None, seed: int = 0) -> Plan:
+    """What to ask again: every prompt alone and in company, and its answers continued from before their forks.
+
+    Logprobs are asked for where the dialect has them, and answers are continued where it can. `company` is the run's
+    own largest unless given. Raises UsageError where `n` or `company` is no count.
+    """
+    check_count("n", n)
+    told = analysis(run)
+    logprobs = run.address.api not in DIALECTS or DIALECTS[run.address.api].can_logprobs
+    k = company or max(condition.company for condition in run.plan.conditions)
+    check_count("company", k)
+    conditions = [Condition(company=company, logprobs=logprobs) for company in dict.fromkeys((1, k))]
+    own = {prompt.id: prompt for prompt in run.plan.prompts}
+    prompts = [_again(prompt, n) for prompt in run.plan.prompts]
+    if continues(run.address):
+        prompts += [one for prompt in told.prompts for one in _continued(own[prompt.id], prompt, n)]
+    return Plan(prompts=tuple(prompts), conditions=tuple(conditions), seed=seed, exclusive=run.plan.exclusive)
+
+
+def _again(prompt: Prompt, n: int) -> Prompt:
+    return Prompt(id=prompt.id, messages=prompt.messages, n=n, max_tokens=prompt.max_tokens)
+
+
+def _continued(prompt: Prompt, seen: PromptAnalysis, n: int) -> list[Prompt]:
+    """The prompt with its answer begun, once for each beginning that a fork of it has."""
+    prefixes = [prefix for prefix, _ in walk(seen.tree)][:FORKS_OF_A_PROMPT] if seen.tree else []
+    begun = dict.fromkeys(text for prefix in prefixes if (text := beginning(prefix)))
+    most = min(TOKENS_AFTER, prompt.max_tokens)
+    return [continuation(prompt, text, n=n, max_tokens=most) for text in begun]
+
+
+def _unheard(_prompt: str, _company: int) -> None:
+    """Nobody is told how far it is."""
+
+
+def descents(
+    run: Run,
+    *,
+    weights: Path | None = None,
+    threads: int | None = None,
+    most: int = 3,
+    on_company: Callable[[str, int], None] = _unheard,
+) -> tuple[Descent, ...]:
+    """The forks of a run of our own engine followed down, of at most `most` prompts.
+
+    Prompts that diverged come first; where none did, the first prompt is looked at. `on_company` hears which prompt is
+    tried in which company. Raises ModelError for weights that cannot be read, UsageError for another endpoint's run.
+    """
+    if not run.address.url.startswith("builtin:"):
+        raise UsageError(f"run {run.id} was made with {run.address.url}, and only our own engine can be looked into")
+    engine = resumed(run.address.url, Builtin(weights=weights, threads=threads))
+    told = analysis(run)
+    forked = [prompt.id for prompt in told.prompts if prompt.distinct.text > 1] or [told.prompts[0].id]
+    companies = _companies(run)
+    diver = Diver(
+        read_checkpoint(weights or builtin_weights()),
+        arithmetic(engine.arithmetic, threads=threads),
+        most=max(companies),
+    )
+    return tuple(
+        diver.descend(
+            prompt.messages,
+            companies=companies,
+            max_tokens=prompt.max_tokens,
+            on_company=partial(on_company, prompt.id),
+        )
+        for prompt in [one for one in run.plan.prompts if one.id in forked][:most]
+    )
+
+
+def _companies(run: Run) -> tuple[int, ...]:
+    own = sorted({condition.company for condition in run.plan.conditions} - {1}, reverse=True)
+    return tuple(dict.fromkeys((*own, *OTHER_COMPANIES)))

@@ -1,0 +1,142 @@
+"""`temp0 explain` as a user meets it: a run, then a second look at its forks, against real servers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from command import Reply, Seen, chat, document, in_store, serving, temp0
+
+WORDS = ("It", " is", " stale")
+PLAN = ("--prompt", "Why?", "-n", "8", "--company", "1,4", "--max-tokens", "8")
+DELAY_S = 0.05
+
+
+def spoken(*words: str, lead: float = 0.02, rival: str = " was") -> list[dict[str, Any]]:
+    """Logprobs of these words: the second one is `lead` ahead of its rival, the others are sure."""
+    leads = [3.0, lead, 4.0]
+    rivals = [" No", rival, " fresh"]
+    return [
+        {
+            "token": word,
+            "logprob": -0.5,
+            "bytes": list(word.encode()),
+            "top_logprobs": [
+                {"token": word, "logprob": -0.5, "bytes": list(word.encode())},
+                {"token": other, "logprob": -0.5 - ahead, "bytes": list(other.encode())},
+            ],
+        }
+        for word, ahead, other in zip(words, leads, rivals, strict=True)
+    ]
+
+
+def batched(seen: Seen) -> Reply:
+    """In company the second word is another one, by a small lead; logprobs are told where asked for."""
+    words, lead, rival = (WORDS, 0.02, " was") if seen.in_flight < 2 else (("It", " was", " stale"), 0.03, " is")
+    logprobs = {"content": spoken(*words, lead=lead, rival=rival)} if seen.body.get("logprobs") else None
+    status, headers, body = chat("".join(words))
+    return (status, headers, body) if logprobs is None else _with(logprobs, words)
+
+
+def _with(logprobs: object, words: tuple[str, ...]) -> Reply:
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": "".join(words)},
+        "finish_reason": "stop",
+        "logprobs": logprobs,
+    }
+    return chat(None, choices=[choice])
+
+
+def untold(seen: Seen) -> Reply:
+    return chat("It is stale" if seen.in_flight < 2 else "It was stale")
+
+
+def probed(url: str, folder) -> str:
+    return document(temp0("probe", url, *PLAN, *in_store(folder), "--json"))["run"]["id"]
+
+
+def test_forks_are_looked_at_with_logprobs_alone_and_in_company(tmp_path):
+    with serving(batched, delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+        asked = len(server.seen)
+        found = document(temp0("explain", run, "-n", "4", *in_store(tmp_path), "--json"))
+    (fork,) = found["forks"]
+    alone, company = fork["looks"]
+    assert found["run"] == run
+    assert (fork["prefix"], fork["char"]) == ("It ", 3)
+    assert (alone["condition"], alone["reached"], alone["margins"]["median"]) == (
+        "alone, logprobs",
+        4,
+        pytest.approx(0.02),
+    )
+    assert company["condition"] == "company 4, logprobs"
+    assert fork["moved"] == pytest.approx(0.05)
+    assert "more than the lead" in fork["words"]
+    assert all(seen.body["logprobs"] for seen in server.seen[asked:])
+    assert [(one["char"], one["has_forked"]) for one in found["positions"]] == [(0, False), (2, True), (5, False)]
+
+
+def test_the_second_pass_is_a_run_of_its_own_that_can_be_read_again_without_asking(tmp_path):
+    with serving(batched, delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+        first = document(temp0("explain", run, "-n", "2", *in_store(tmp_path), "--json"))
+        asked = len(server.seen)
+        again = document(temp0("explain", run, "--with", first["second"], *in_store(tmp_path), "--json"))
+        assert len(server.seen) == asked
+    assert again == first
+    assert document(temp0("show", run, *in_store(tmp_path), "--json"))["verdict"] == "diverged"
+
+
+def test_without_logprobs_the_words_say_what_is_not_known(tmp_path):
+    with serving(untold, delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+        found = temp0("explain", run, "-n", "4", *in_store(tmp_path))
+    assert found.returncode == 0
+    assert "How nearly tied the tokens are is not known: no tokens were told." in " ".join(found.stdout.split())
+
+
+def test_a_server_that_is_gone_is_no_explanation(tmp_path):
+    with serving(untold, delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+    gone = temp0("explain", run, *in_store(tmp_path), "--json")
+    assert document(gone)["exit_code"] == 3
+    assert "stopped early" in gone.stderr
+
+
+def test_a_dry_run_sends_nothing_and_says_what_it_would_cost(tmp_path):
+    with serving(untold, delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+        asked = len(server.seen)
+        told = temp0("explain", run, "--dry-run", *in_store(tmp_path))
+        assert len(server.seen) == asked
+    assert "16 judged requests" in told.stdout
+    assert "nothing was sent" in told.stdout
+
+
+def test_a_run_without_forks_says_so(tmp_path):
+    with serving(lambda _: chat("Always."), delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+        found = temp0("explain", run, "-n", "2", *in_store(tmp_path))
+    assert found.returncode == 0
+    assert "No answers fork in this run." in found.stdout
+
+
+def test_an_unknown_run_is_a_usage_error(tmp_path):
+    assert temp0("explain", "nosuch", *in_store(tmp_path)).returncode == 2
+
+
+@pytest.mark.model
+def test_a_run_of_the_built_in_engine_is_followed_to_the_bottom(tmp_path):
+    prompt = ("--prompt", "Say hi.", "--max-tokens", "4", "--threads", "1", *in_store(tmp_path))
+    temp0("probe", *prompt, "-n", "2", "--company", "1,2")
+    found = document(temp0("explain", "-n", "1", "--threads", "1", *in_store(tmp_path), "--json"))
+    (descent,) = found["descents"]
+    assert descent["prompt"] == "Say hi."
+    assert descent["arithmetic"] == "stock"
+    assert len(descent["candidates"]) == 2
+    assert descent["words"]
+    invariant = temp0("probe", *prompt, "-n", "2", "--company", "1,2", "--arithmetic", "invariant")
+    assert invariant.returncode in {0, 4}
+    equal = document(temp0("explain", "-n", "1", "--threads", "1", *in_store(tmp_path), "--json"))
+    assert equal["descents"][0]["origin"] is None
