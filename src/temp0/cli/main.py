@@ -28,7 +28,7 @@ VERBS = {
     "compare": "Show two stored runs side by side.",
     "runs": "List the stored runs.",
     "explain": "Look again at the forks of a stored run: how nearly tied, and how deep.",
-    "report": "Write a stored run as a page or as JSON.",
+    "report": "Write a stored run as a page, as JSON, as a card or as JUnit XML.",
     "serve": "Serve the built-in engine, OpenAI- and Anthropic-style.",
     "sums": "Work out the order of addition by hand.",
     "tax": "Measure what invariance costs here, in throughput and latency.",

@@ -4,6 +4,8 @@ Every function takes a value of `core` and gives text or a renderable back; noth
 clock, so equal values give equal bytes.
 """
 
+from temp0.report.card import card
+from temp0.report.junit import junit
 from temp0.report.page import html
 from temp0.report.pairing_schema import pairing_json
 from temp0.report.pairing_screen import pairing_screen
@@ -16,10 +18,12 @@ from temp0.report.tax_schema import tax_json
 from temp0.report.tax_screen import tax_terminal
 
 __all__ = [
+    "card",
     "document",
     "failure_text",
     "html",
     "json_text",
+    "junit",
     "pairing_json",
     "pairing_screen",
     "rendered",

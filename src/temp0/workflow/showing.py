@@ -9,9 +9,11 @@ from typing import Literal
 from temp0.core.analysis import Analysis
 from temp0.errors import UsageError
 from temp0.report import (
+    card,
     failure_text,
     html,
     json_text,
+    junit,
     rendered,
     second_pass_exit_code,
     second_pass_json,
@@ -23,6 +25,7 @@ from temp0.report import (
 )
 
 __all__ = [
+    "SUFFIXES",
     "Form",
     "check_writable",
     "failure_text",
@@ -38,12 +41,22 @@ __all__ = [
     "write_report",
 ]
 
-Form = Literal["html", "json"]
+Form = Literal["html", "json", "md", "junit"]
+SUFFIXES: dict[Form, str] = {"html": "html", "json": "json", "md": "md", "junit": "xml"}
 
 
 def shown(analysis: Analysis, form: Form, *, store: Path | None = None) -> str:
-    """The analysis as a page, or as a JSON document that ends with its newline; `store` is where its run is kept."""
-    return html(analysis, store=None if store is None else str(store)) if form == "html" else json_text(analysis) + "\n"
+    """The analysis as a page, a JSON document, a card or JUnit XML; `store` is where its run is kept."""
+    kept = None if store is None else str(store)
+    match form:
+        case "html":
+            return html(analysis, store=kept)
+        case "md":
+            return card(analysis, store=kept)
+        case "junit":
+            return junit(analysis)
+        case "json":
+            return json_text(analysis) + "\n"
 
 
 def check_writable(path: Path) -> None:

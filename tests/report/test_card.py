@@ -1,0 +1,60 @@
+"""The card: short, complete, and safe whatever an endpoint wrote."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from analysis_samples import HOSTILE, agreed, five_prompts, hostile, nothing
+
+from temp0.report.card import card, code, plain
+
+
+def test_the_card_begins_with_the_verdict_and_ends_with_the_commands():
+    told = card(five_prompts())
+    assert told.startswith("### ❌ temp0: diverged — ")
+    assert "`temp0 show " in told.rstrip().splitlines()[-2]
+    assert told.endswith("as a page\n")
+
+
+def test_agreement_says_how_far_it_reaches():
+    told = card(agreed())
+    assert told.startswith("### ✅ temp0: agreed — ")
+    assert "unlike mode ≤" in told
+    assert "Agreement is bounded, never proved" in told
+
+
+def test_every_condition_has_one_row_with_its_completions_and_failures():
+    rows = [line for line in card(nothing()).splitlines() if line.startswith("| `")]
+    assert len(rows) == len({one.name for prompt in nothing().prompts for one in prompt.conditions})
+    assert all(" 0 of " in row for row in rows)
+
+
+def test_forks_name_their_branches_with_counts():
+    told = card(five_prompts())
+    assert re.search(r"fork at character \d+: \d+ `", told)
+
+
+def test_no_hostile_text_leaves_its_code_span():
+    told = card(hostile())
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", told, flags=re.DOTALL)
+    assert not re.search(r"(?<!\\)<[a-z/!]", outside)
+    assert "\u202e" not in told
+    assert all(line.isprintable() for line in told.replace("\u200b", "").splitlines())
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "`", "``", " ", "", "a`b``c", "|", "\n|\n"])
+def test_a_code_span_holds_any_text_on_one_line_and_its_fence_is_not_in_it(text):
+    span = code(text, in_table=True)
+    fence = re.match("`+", span)[0]
+    inner = span[len(fence) : -len(fence)]
+    assert "\n" not in span
+    assert fence not in re.findall("`+", inner)
+    assert not re.search(r"(?<!\\)\|", span)
+
+
+def test_plain_words_neither_format_nor_mention():
+    assert (
+        plain("a *b* _c_ [d](e) <f> | @you you@there")
+        == "a \\*b\\* \\_c\\_ \\[d\\](e) \\<f\\> \\| @\u200byou you@there"
+    )
