@@ -29,7 +29,9 @@ VERBS = {
     "runs": "List the stored runs.",
     "explain": "Look again at the forks of a stored run: how nearly tied, and how deep.",
     "report": "Write a stored run as a page, as JSON, as a card or as JUnit XML.",
+    "check": "The gate for CI: hold endpoints against a baseline and what you tolerate.",
     "serve": "Serve the built-in engine, OpenAI- and Anthropic-style.",
+    "trees": "Reveal in which order this machine's kernels add, batch size by batch size.",
     "sums": "Work out the order of addition by hand.",
     "tax": "Measure what invariance costs here, in throughput and latency.",
 }

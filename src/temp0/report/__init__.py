@@ -5,6 +5,7 @@ clock, so equal values give equal bytes.
 """
 
 from temp0.report.card import card
+from temp0.report.gate import gate_card, gate_json, gate_junit, gate_screen, github_annotations, gitlab_report
 from temp0.report.junit import junit
 from temp0.report.page import html
 from temp0.report.pairing_schema import pairing_json
@@ -21,6 +22,12 @@ __all__ = [
     "card",
     "document",
     "failure_text",
+    "gate_card",
+    "gate_json",
+    "gate_junit",
+    "gate_screen",
+    "github_annotations",
+    "gitlab_report",
     "html",
     "json_text",
     "junit",

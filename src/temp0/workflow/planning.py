@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 from temp0.core.plan import Condition, Message, Plan, Prompt
@@ -49,6 +50,15 @@ def built_in_prompts(wish: Wish = Wish()) -> tuple[Prompt, ...]:
 def text_prompts(texts: Sequence[str], wish: Wish = Wish()) -> tuple[Prompt, ...]:
     """One prompt for each text, called p1, p2, ..."""
     return tuple(_prompt(f"p{number}", text, wish) for number, text in enumerate(texts, start=1))
+
+
+def prompts_in(path: Path, wish: Wish = Wish()) -> tuple[Prompt, ...]:
+    """The prompts of the file at a path; see `file_prompts`. Raises `PromptFileError` where it cannot be read."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file_prompts(file, str(path), wish)
+    except OSError as error:
+        raise PromptFileError(f"cannot read {path}: {error.strerror}") from error
 
 
 def file_prompts(file: TextIO, name: str, wish: Wish = Wish()) -> tuple[Prompt, ...]:

@@ -11,6 +11,12 @@ from temp0.errors import UsageError
 from temp0.report import (
     card,
     failure_text,
+    gate_card,
+    gate_json,
+    gate_junit,
+    gate_screen,
+    github_annotations,
+    gitlab_report,
     html,
     json_text,
     junit,
@@ -29,6 +35,12 @@ __all__ = [
     "Form",
     "check_writable",
     "failure_text",
+    "gate_card",
+    "gate_json",
+    "gate_junit",
+    "gate_screen",
+    "github_annotations",
+    "gitlab_report",
     "rendered",
     "second_pass_exit_code",
     "second_pass_json",
@@ -39,6 +51,7 @@ __all__ = [
     "terminal",
     "terminal_text",
     "write_report",
+    "write_text",
 ]
 
 Form = Literal["html", "json", "md", "junit"]
@@ -67,7 +80,13 @@ def check_writable(path: Path) -> None:
 
 def write_report(analysis: Analysis, form: Form, path: Path, *, store: Path | None = None) -> None:
     """Write the analysis into a file. Raises `UsageError` where that cannot be."""
+    write_text(path, shown(analysis, form, store=store))
+
+
+def write_text(path: Path, text: str, *, append: bool = False) -> None:
+    """Write a text into a file, or at its end. Raises `UsageError` where that cannot be."""
     try:
-        path.write_text(shown(analysis, form, store=store), encoding="utf-8")
+        with path.open("a" if append else "w", encoding="utf-8") as file:
+            file.write(text)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}; name another file") from error

@@ -1,0 +1,137 @@
+"""`temp0 check`: the gate, for CI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from temp0.cli import options
+from temp0.cli.sigterm import carried_out
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from temp0.store import Store
+    from temp0.workflow.checking import Check, CheckDone
+    from temp0.workflow.probing import Start
+    from temp0.workflow.settings import EndpointSettings
+
+_WRITES = (
+    ("junit", "JUnit XML: one test case for each endpoint and prompt."),
+    ("summary", "A Markdown summary, appended: $GITHUB_STEP_SUMMARY, or a file for a merge request."),
+    ("gitlab", "GitLab's Code Quality report."),
+)
+
+
+@click.command()
+@click.option(
+    "--settings",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="temp0.toml or a pyproject.toml with [tool.temp0.check].  [default: the one in this folder]",
+)
+@click.option("--update", is_flag=True, help="Write what comes back as the new baseline, for review in a commit.")
+@click.option("--dry-run", is_flag=True, help="Say what the gate costs, what it can and cannot do, and send nothing.")
+@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help=_WRITES[0][1])
+@click.option("--summary", type=click.Path(path_type=Path), metavar="FILE", help=_WRITES[1][1])
+@click.option("--gitlab", type=click.Path(path_type=Path), metavar="FILE", help=_WRITES[2][1])
+@click.option("--github", is_flag=True, help="Print annotations for GitHub Actions on the error stream.")
+@options.store
+@options.as_json
+def check(as_json: bool, **given: Any) -> int:
+    """Hold endpoints against a baseline that lives beside your code, and against what you tolerate.
+
+    Settings are read from temp0.toml, or [tool.temp0.check] of pyproject.toml: endpoints, prompts, how often and in
+    what company to ask, what is tolerated (nothing, texts that fold to the same, or a rate at a confidence), and the
+    baseline file. For each prompt it tells apart: became nondeterministic, still deterministic but another text, better
+    than before, and could not be measured.
+
+    \b
+    temp0 check --update        ask, and write the baseline: review it and commit it
+    temp0 check                 in CI: exit 0 only where everything passed
+
+    Exit codes: 0 passed, 1 something failed, 2 usage, 3 something could not be measured, 4 undecided.
+    """
+    from rich.console import Console
+
+    from temp0.workflow.checking import prepared, refuse_other_prompts, updated
+    from temp0.workflow.keeping import open_store
+    from temp0.workflow.settings import check_settings, find_settings
+
+    settings = check_settings(given["settings"] or find_settings(Path.cwd()))
+    prepared_check = prepared(settings)
+    if not given["update"]:
+        refuse_other_prompts(prepared_check)
+    console = Console(stderr=True, highlight=False)
+    _announce(prepared_check, console)
+    if given["dry_run"]:
+        click.echo("dry run: nothing was sent")
+        return 0
+    with open_store(given["store"]) as store:
+        done = _asked(prepared_check, store, console)
+    if given["update"] and not done.interrupted:
+        updated(done)
+        console.print(options.plain(f"wrote the baseline {settings.baseline}"), markup=False)
+    _write(done, given)
+    return _show(done, as_json, updating=given["update"])
+
+
+def _announce(prepared: Check, console: Console) -> None:
+    from temp0.workflow.costing import announcement
+
+    settings, plan = prepared.settings, prepared.plan
+    known = "no baseline yet: make one with --update" if prepared.baseline is None else f"baseline {settings.baseline}"
+    each = f", for each of {len(settings.endpoints)} endpoints" if len(settings.endpoints) > 1 else ""
+    lines = [
+        f"settings {settings.source}, {known}",
+        f"{announcement(plan, plan.blocks())[0]}{each}",
+        *(f"note: {why}" for why in prepared.cannot),
+    ]
+    for line in lines:
+        console.print(options.plain(line), markup=False, soft_wrap=True)
+
+
+def _asked(prepared: Check, store: Store, console: Console) -> CheckDone:
+    from temp0.cli.progress import progress
+    from temp0.workflow.checking import carried_through
+
+    with progress(console) as shown:
+
+        def begin(endpoint: EndpointSettings, start: Start) -> None:
+            line = f"{endpoint.name}: run {start.run.id} of {start.run.address.model} at {start.run.address.url}"
+            console.print(options.plain(line), markup=False, soft_wrap=True)
+            shown.begin(sum(block.size for block in start.blocks))
+
+        return carried_out(carried_through(prepared, store=store, on_endpoint=begin, on_attempt=shown.attempt))
+
+
+def _write(done: CheckDone, given: dict[str, Any]) -> None:
+    """The files and annotations that were asked for."""
+    from temp0.workflow.showing import gate_card, gate_junit, github_annotations, gitlab_report, write_text
+
+    cannot = done.check.cannot
+    if given["junit"]:
+        write_text(given["junit"], gate_junit(done.gate))
+    if given["summary"]:
+        write_text(given["summary"], gate_card(done.gate, cannot=cannot), append=True)
+    if given["gitlab"]:
+        write_text(given["gitlab"], gitlab_report(done.gate, path=str(done.check.settings.source.name)))
+    if given["github"]:
+        click.echo(github_annotations(done.gate), err=True, nl=False)
+
+
+def _show(done: CheckDone, as_json: bool, *, updating: bool) -> int:
+    from temp0.workflow.showing import gate_json, gate_screen
+
+    measured = all(one.outcome != "not-measured" for one in done.gate.checked)
+    code = done.exit_code if not updating else (0 if measured and not done.interrupted else 3)
+    runs = [(name, run.id) for name, run in done.runs]
+    cannot = done.check.cannot
+    options.show(
+        gate_json(done.gate, exit_code=code, cannot=cannot, runs=runs)
+        if as_json
+        else gate_screen(done.gate, cannot=cannot)
+    )
+    return code

@@ -1,0 +1,169 @@
+"""The gate at work: every endpoint of the settings asked and held against the baseline.
+
+An endpoint that cannot be asked is not measured, and never stops the others from being asked. The baseline is only
+written where somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from temp0.core.baseline import Baseline, KnownEndpoint, fingerprint, known_endpoint
+from temp0.core.gate import Checked, Gate, checked, impossible, not_measured
+from temp0.core.judgement import analysis
+from temp0.core.plan import Plan, Prompt
+from temp0.core.run import Attempt, Run
+from temp0.errors import EndpointError, ModelError, UsageError
+from temp0.store import Store
+from temp0.store.baseline_file import read_baseline, write_baseline
+from temp0.workflow import planning
+from temp0.workflow.builtin import Builtin
+from temp0.workflow.planning import Wish
+from temp0.workflow.probing import Start, Where, probe
+from temp0.workflow.settings import CheckSettings, EndpointSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One gate before it begins: its plan for every endpoint, its baseline, and what it cannot do with its blocks."""
+
+    settings: CheckSettings
+    plan: Plan
+    baseline: Baseline | None
+    cannot: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckDone:
+    """A gate after it ran; `runs` are by endpoint name, for those that were asked at all."""
+
+    check: Check
+    gate: Gate
+    runs: tuple[tuple[str, Run], ...]
+    interrupted: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """The gate's, but that undecided may be let through; an interrupted gate never passes."""
+        code = self.gate.exit_code
+        if code == 4 and self.check.settings.undecided == "pass" and not self.interrupted:
+            return 0
+        return 4 if self.interrupted and code == 0 else code
+
+
+def prepared(settings: CheckSettings) -> Check:
+    """The plan and the baseline of a gate.
+
+    Raises UsageError for a baseline of other prompts, and what planning and the baseline's reader raise.
+    """
+    wish = Wish(n=settings.n, max_tokens=settings.max_tokens)
+    prompts = _prompts(settings, wish)
+    conditions = planning.conditions(company=settings.company)
+    plan = planning.plan(prompts, conditions, seed=settings.seed)
+    baseline = read_baseline(settings.baseline)
+    return Check(settings=settings, plan=plan, baseline=baseline, cannot=impossible(plan, settings.tolerance))
+
+
+def refuse_other_prompts(check: Check) -> None:
+    """Raise UsageError where the baseline knows a prompt of the gate in other words, or knows none of them."""
+    asked = {prompt.id: fingerprint(prompt) for prompt in check.plan.prompts}
+    for endpoint in (check.baseline or Baseline()).endpoints:
+        known = {prompt.id: prompt.asked for prompt in endpoint.prompts}
+        changed = [name for name, told in known.items() if asked.get(name, told) != told]
+        if changed or (known and not known.keys() & asked.keys()):
+            what = f"prompt {changed[0]} in other words" if changed else "none of these prompts"
+            raise UsageError(
+                f"the baseline {check.settings.baseline} knows {what}: review the change and make it anew with "
+                "temp0 check --update"
+            )
+
+
+async def carried_through(
+    check: Check,
+    *,
+    store: Store | None = None,
+    on_endpoint: Callable[[EndpointSettings, Start], None] | None = None,
+    on_attempt: Callable[[Attempt], None] | None = None,
+) -> CheckDone:
+    """Ask every endpoint in turn; an interruption ends with what was found by then."""
+    found: list[Checked] = []
+    runs: list[tuple[str, Run]] = []
+    interrupted = False
+    settings, baseline = check.settings, check.baseline or Baseline()
+    for endpoint in settings.endpoints:
+        if interrupted:
+            found += not_measured(endpoint.name, check.plan.prompts, "interrupted before it was asked")
+            continue
+        try:
+            sitting = await probe(
+                replace(check.plan, exclusive=endpoint.exclusive),
+                _where(endpoint),
+                store=store,
+                max_requests=settings.max_requests,
+                on_start=None if on_endpoint is None else _told(on_endpoint, endpoint),
+                on_attempt=on_attempt,
+            )
+        except (EndpointError, ModelError) as error:
+            found += not_measured(endpoint.name, check.plan.prompts, str(error))
+            continue
+        interrupted = sitting.interrupted
+        runs.append((endpoint.name, sitting.run))
+        found += checked(endpoint.name, sitting.run, baseline, settings.tolerance)
+    return CheckDone(check=check, gate=Gate(checked=tuple(found)), runs=tuple(runs), interrupted=interrupted)
+
+
+def updated(done: CheckDone) -> Baseline:
+    """Write the baseline that these runs make, and give it.
+
+    An endpoint that was not asked keeps what was known of it; a prompt that was not measured keeps its texts. Raises
+    StoreError where it cannot be written.
+    """
+    settings = done.check.settings
+    before = done.check.baseline or Baseline()
+    now = {
+        name: known_endpoint(name, analysis(run), done.check.plan.prompts, texts=settings.texts)
+        for name, run in done.runs
+    }
+    kept = [_kept(one, now.get(one.name), done.check.plan.prompts) for one in before.endpoints]
+    names = {endpoint.name for endpoint in settings.endpoints}
+    fresh = [one for name, one in now.items() if name not in {known.name for known in kept}]
+    endpoints = sorted([one for one in kept if one.name in names] + fresh, key=lambda one: one.name)
+    baseline = Baseline(endpoints=tuple(one for one in endpoints if one.prompts))
+    write_baseline(settings.baseline, baseline)
+    return baseline
+
+
+def _kept(before: KnownEndpoint, now: KnownEndpoint | None, prompts: tuple[Prompt, ...]) -> KnownEndpoint:
+    if now is None:
+        return before
+    asked = {prompt.id: fingerprint(prompt) for prompt in prompts}
+    measured = {prompt.id for prompt in now.prompts}
+    unmeasured = [one for one in before.prompts if one.id not in measured and asked.get(one.id) == one.asked]
+    return replace(now, prompts=tuple(sorted((*now.prompts, *unmeasured), key=lambda prompt: prompt.id)))
+
+
+def _told(tell: Callable[[EndpointSettings, Start], None], endpoint: EndpointSettings) -> Callable[[Start], None]:
+    return lambda start: tell(endpoint, start)
+
+
+def _where(endpoint: EndpointSettings) -> Where:
+    return Where(
+        url=endpoint.url,
+        model=endpoint.model,
+        api=endpoint.api,
+        key_env=endpoint.key_env,
+        timeout_s=endpoint.timeout_s,
+        engine=Builtin() if endpoint.url else Builtin(arithmetic=endpoint.arithmetic, threads=endpoint.threads),
+    )
+
+
+def _prompts(settings: CheckSettings, wish: Wish) -> tuple[Prompt, ...]:
+    match settings.prompts:
+        case None:
+            return planning.built_in_prompts(wish)
+        case Path() as path:
+            return planning.prompts_in(path, wish)
+        case texts:
+            return planning.text_prompts(texts, wish)
