@@ -78,10 +78,7 @@ def find_settings(folder: Path) -> Path:
 
 def check_settings(path: Path) -> CheckSettings:
     """The gate that a settings file describes. Raises UsageError naming the key that cannot be right."""
-    told = _read(path)
-    table = told if path.name != FILES[1] else told.get("tool", {}).get("temp0", {})
-    known = _table(table, "the file" if path.name != FILES[1] else "[tool.temp0]", {"check": "a table"})
-    check = _Keys(known.get("check"), "check")
+    check = _Keys(_tables(path).get("check"), "check")
     folder = path.parent
     endpoints = tuple(_endpoint(one, place) for place, one in enumerate(check.tables("endpoints"), start=1))
     names = [endpoint.name for endpoint in endpoints]
@@ -103,6 +100,31 @@ def check_settings(path: Path) -> CheckSettings:
     )
     check.done()
     return settings
+
+
+def pytest_settings(folder: Path) -> Mapping[str, Any]:
+    """How the pytest fixture asks, from [tool.temp0.pytest] or temp0.toml's [pytest]; empty where nothing is said.
+
+    Raises UsageError naming the key that cannot be right.
+    """
+    path = next((folder / name for name in FILES if (folder / name).is_file()), None)
+    keys = _Keys(_tables(path).get("pytest") if path else None, "pytest")
+    undecided = keys.text("undecided")
+    if undecided not in (None, "fail", "pass", "skip"):
+        raise UsageError(f'pytest.undecided is {undecided!r}, expected "fail", "pass" or "skip"')
+    told = {
+        **{name: keys.text(name) for name in ("endpoint", "model", "api", "key_env", "arithmetic", "store")},
+        **{name: keys.count(name) for name in ("n", "max_tokens", "max_requests", "threads")},
+        "company": keys.counts("company"),
+        "rate": keys.share("rate", 0.0) or None,
+        "confidence": keys.share("confidence", 0.95),
+        "folded": keys.switch("folded") or None,
+        "exclusive": keys.switch("exclusive") or None,
+        "timeout_s": keys.seconds("timeout_s", 300.0),
+        "undecided": undecided,
+    }
+    keys.done()
+    return {name: value for name, value in told.items() if value is not None}
 
 
 class _Keys:
@@ -193,11 +215,12 @@ def _read(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} is not TOML: {error}") from error
 
 
-def _table(table: object, where: str, known: Mapping[str, str]) -> Mapping[str, Any]:
-    if not isinstance(table, Mapping):
-        raise UsageError(f"{where} is {table!r}, expected a table")
-    keys = _Keys(table, where)
-    found = {key: keys.take(key) for key in known}
+def _tables(path: Path) -> Mapping[str, object]:
+    """The tables of a settings file that are ours, by name; any other name of ours is refused."""
+    told = _read(path)
+    ours = told if path.name == FILES[0] else told.get("tool", {}).get("temp0", {})
+    keys = _Keys(ours, "the file" if path.name == FILES[0] else "tool.temp0")
+    found = {name: keys.take(name) for name in ("check", "pytest")}
     keys.done()
     return found
 
