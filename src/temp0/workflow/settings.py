@@ -1,4 +1,4 @@
-"""What `temp0 check` is told by a file: temp0.toml, or [tool.temp0] of pyproject.toml.
+"""What the gate and the pytest fixture are told by a file: temp0.toml, or [tool.temp0] of pyproject.toml.
 
 A key that is unknown, of another type or contradicts another one is refused by name: a setting that nobody reads would
 make a gate that checks something else than its owner thinks.
@@ -9,9 +9,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
 
 from temp0.core.gate import Tolerance
 from temp0.errors import UsageError
@@ -19,28 +21,74 @@ from temp0.errors import UsageError
 FILES = ("temp0.toml", "pyproject.toml")
 DEFAULT_BASELINE = "temp0-baseline.json"
 
-_COUNT, _SHARE, _TEXT, _SWITCH, _SECONDS = (
-    "a whole number of at least 1",
-    "a number between 0 and 1",
-    "a text",
-    "true or false",
-    "a number of seconds above 0",
-)
+Count = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(gt=0)]
+Share = Annotated[float, Meta(gt=0, lt=1)]
+Text = Annotated[str, Meta(pattern=r"\S")]
+Counts = Annotated[tuple[Count, ...], Meta(min_length=1)]
+
+_Told = TypeVar("_Told", bound=Struct)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointSettings:
-    """One endpoint of the gate; without `url` it is the built-in engine."""
+class EndpointSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One endpoint of the gate; without `url` it is the built-in engine. Nameless ones are known by their place."""
 
-    name: str
-    url: str | None = None
-    model: str | None = None
-    api: str | None = None
-    key_env: str | None = None
-    timeout_s: float = 300.0
+    name: Text = ""
+    url: Text | None = None
+    model: Text | None = None
+    api: Text | None = None
+    key_env: Text | None = None
+    timeout_s: Seconds = 300.0
     exclusive: bool = False
-    arithmetic: str = "stock"
-    threads: int | None = None
+    arithmetic: Literal["stock", "invariant"] = "stock"
+    threads: Count | None = None
+
+
+class _Tolerance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    rate: Share | None = None
+    confidence: Share = 0.95
+    folded: bool = False
+
+
+class _Check(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    endpoints: tuple[EndpointSettings, ...] = ()
+    prompts: Text | Annotated[tuple[Text, ...], Meta(min_length=1)] | None = None
+    n: Count | None = None
+    company: Counts = (1, 8)
+    max_tokens: Count | None = None
+    seed: Annotated[int, Meta(ge=0)] = 0
+    max_requests: Count | None = None
+    tolerate: Any = "none"
+    undecided: Literal["fail", "pass"] = "fail"
+    baseline: Text = DEFAULT_BASELINE
+    texts: bool = False
+
+
+class PytestSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How the pytest fixture asks; what is left out is at `assert_agrees`' own default."""
+
+    endpoint: Text | None = None
+    model: Text | None = None
+    api: Text | None = None
+    key_env: Text | None = None
+    arithmetic: Literal["stock", "invariant"] | None = None
+    store: Text | None = None
+    n: Count | None = None
+    company: Counts | None = None
+    max_tokens: Count | None = None
+    max_requests: Count | None = None
+    threads: Count | None = None
+    timeout_s: Seconds | None = None
+    rate: Share | None = None
+    confidence: Share | None = None
+    folded: bool | None = None
+    exclusive: bool | None = None
+    undecided: Literal["fail", "pass", "skip"] | None = None
+
+
+class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    check: _Check = msgspec.field(default_factory=_Check)
+    pytest: PytestSettings = msgspec.field(default_factory=PytestSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,28 +126,22 @@ def find_settings(folder: Path) -> Path:
 
 def check_settings(path: Path) -> CheckSettings:
     """The gate that a settings file describes. Raises UsageError naming the key that cannot be right."""
-    check = _Keys(_tables(path).get("check"), "check")
+    told = _file(path).check
     folder = path.parent
-    endpoints = tuple(_endpoint(one, place) for place, one in enumerate(check.tables("endpoints"), start=1))
-    names = [endpoint.name for endpoint in endpoints]
-    if repeated := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"{path}: two endpoints are called {repeated!r}; the baseline knows them by name")
-    settings = CheckSettings(
+    return CheckSettings(
         source=path,
-        endpoints=endpoints or (EndpointSettings(name="builtin"),),
-        prompts=_prompts(check, folder),
-        n=check.count("n"),
-        company=check.counts("company") or (1, 8),
-        max_tokens=check.count("max_tokens"),
-        seed=check.number("seed", least=0) or 0,
-        max_requests=check.count("max_requests"),
-        tolerance=_tolerance(check),
-        undecided=_undecided(check),
-        baseline=folder / (check.text("baseline") or DEFAULT_BASELINE),
-        texts=check.switch("texts"),
+        endpoints=_named(told.endpoints or (EndpointSettings(name="builtin"),), path),
+        prompts=folder / told.prompts if isinstance(told.prompts, str) else told.prompts,
+        n=told.n,
+        company=tuple(dict.fromkeys(told.company)),
+        max_tokens=told.max_tokens,
+        seed=told.seed,
+        max_requests=told.max_requests,
+        tolerance=_tolerance(told.tolerate, path),
+        undecided=told.undecided,
+        baseline=folder / told.baseline,
+        texts=told.texts,
     )
-    check.done()
-    return settings
 
 
 def pytest_settings(folder: Path) -> Mapping[str, Any]:
@@ -108,102 +150,46 @@ def pytest_settings(folder: Path) -> Mapping[str, Any]:
     Raises UsageError naming the key that cannot be right.
     """
     path = next((folder / name for name in FILES if (folder / name).is_file()), None)
-    keys = _Keys(_tables(path).get("pytest") if path else None, "pytest")
-    undecided = keys.text("undecided")
-    if undecided not in (None, "fail", "pass", "skip"):
-        raise UsageError(f'pytest.undecided is {undecided!r}, expected "fail", "pass" or "skip"')
-    told = {
-        **{name: keys.text(name) for name in ("endpoint", "model", "api", "key_env", "arithmetic", "store")},
-        **{name: keys.count(name) for name in ("n", "max_tokens", "max_requests", "threads")},
-        "company": keys.counts("company"),
-        "rate": keys.share("rate", 0.0) or None,
-        "confidence": keys.share("confidence", 0.95),
-        "folded": keys.switch("folded") or None,
-        "exclusive": keys.switch("exclusive") or None,
-        "timeout_s": keys.seconds("timeout_s", 300.0),
-        "undecided": undecided,
-    }
-    keys.done()
-    return {name: value for name, value in told.items() if value is not None}
+    told: Mapping[str, Any] = msgspec.to_builtins(_file(path).pytest) if path else {}
+    return told
 
 
-class _Keys:
-    """A table of settings from which keys are taken one by one; what is left at the end is unknown."""
+def _named(endpoints: tuple[EndpointSettings, ...], path: Path) -> tuple[EndpointSettings, ...]:
+    named = tuple(
+        msgspec.structs.replace(one, name=one.name or f"endpoint-{place}")
+        for place, one in enumerate(endpoints, start=1)
+    )
+    names = [one.name for one in named]
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"{path}: two endpoints are called {repeated!r}; the baseline knows them by name")
+    return named
 
-    def __init__(self, table: object, where: str) -> None:
-        if table is None:
-            table = {}
-        if not isinstance(table, Mapping):
-            raise UsageError(f"{where} is {table!r}, expected a table")
-        self._left = dict(table)
-        self._asked: list[str] = []
-        self._where = where
 
-    def take(self, key: str) -> Any:
-        self._asked.append(key)
-        return self._left.pop(key, None)
+def _tolerance(told: object, path: Path) -> Tolerance:
+    if told in ("none", "folded"):
+        return Tolerance(folded=told == "folded")
+    if not isinstance(told, Mapping):
+        raise UsageError(
+            f'{path}: check.tolerate is {told!r}, expected "none", "folded" or {{ rate = 0.05, confidence = 0.95 }}'
+        )
+    found = _as(_Tolerance, told, path, "check.tolerate")
+    return Tolerance(rate=found.rate or 0.0, confidence=found.confidence, folded=found.folded)
 
-    def text(self, key: str) -> str | None:
-        value = self.take(key)
-        if value is not None and (not isinstance(value, str) or not value.strip()):
-            raise self._wrong(key, value, _TEXT)
-        return value
 
-    def switch(self, key: str) -> bool:
-        value = self.take(key)
-        if value is not None and not isinstance(value, bool):
-            raise self._wrong(key, value, _SWITCH)
-        return bool(value)
+def _file(path: Path) -> _File:
+    told = _read(path)
+    ours = told if path.name != FILES[1] else told.get("tool", {}).get("temp0", {})
+    return _as(_File, ours, path, "")
 
-    def number(self, key: str, *, least: int) -> int | None:
-        value = self.take(key)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-            raise self._wrong(key, value, f"a whole number of at least {least}")
-        return value
 
-    def count(self, key: str) -> int | None:
-        return self.number(key, least=1)
-
-    def counts(self, key: str) -> tuple[int, ...] | None:
-        value = self.take(key)
-        if value is None:
-            return None
-        listed = value if isinstance(value, list) else [value]
-        if not listed or any(not isinstance(one, int) or isinstance(one, bool) or one < 1 for one in listed):
-            raise self._wrong(key, value, "whole numbers of at least 1, such as [1, 8]")
-        return tuple(dict.fromkeys(listed))
-
-    def share(self, key: str, default: float) -> float:
-        value = self.take(key)
-        if value is None:
-            return default
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1:
-            raise self._wrong(key, value, _SHARE)
-        return float(value)
-
-    def seconds(self, key: str, default: float) -> float:
-        value = self.take(key)
-        if value is None:
-            return default
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < float("inf"):
-            raise self._wrong(key, value, _SECONDS)
-        return float(value)
-
-    def tables(self, key: str) -> list[object]:
-        value = self.take(key)
-        if value is not None and not isinstance(value, list):
-            raise self._wrong(key, value, f"tables, each begun by [[{self._where}.{key}]]")
-        return value or []
-
-    def done(self) -> None:
-        """Refuse the first key that nobody asked for."""
-        for key in self._left:
-            close = get_close_matches(key, self._asked, n=1)
-            meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(self._asked))}"
-            raise UsageError(f"{self._where}.{key} is not a setting; {meant}")
-
-    def _wrong(self, key: str, value: object, expected: str) -> UsageError:
-        return UsageError(f"{self._where}.{key} is {value!r}, expected {expected}")
+def _as(kind: type[_Told], told: object, path: Path, where: str) -> _Told:
+    """The settings as a value of that kind; what does not fit is told with its place in the file."""
+    try:
+        return msgspec.convert(told, kind)
+    except msgspec.ValidationError as error:
+        place = f"{where}." if where else ""
+        words = str(error).replace("`$.", f"`{place}").replace("`$`", f"`{where or 'the file'}`")
+        raise UsageError(f"{path}: {words}") from None
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -213,68 +199,3 @@ def _read(path: Path) -> dict[str, Any]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not TOML: {error}") from error
-
-
-def _tables(path: Path) -> Mapping[str, object]:
-    """The tables of a settings file that are ours, by name; any other name of ours is refused."""
-    told = _read(path)
-    ours = told if path.name == FILES[0] else told.get("tool", {}).get("temp0", {})
-    keys = _Keys(ours, "the file" if path.name == FILES[0] else "tool.temp0")
-    found = {name: keys.take(name) for name in ("check", "pytest")}
-    keys.done()
-    return found
-
-
-def _endpoint(table: object, place: int) -> EndpointSettings:
-    keys = _Keys(table, f"check.endpoints[{place}]")
-    settings = EndpointSettings(
-        name=keys.text("name") or f"endpoint-{place}",
-        url=keys.text("url"),
-        model=keys.text("model"),
-        api=keys.text("api"),
-        key_env=keys.text("key_env"),
-        timeout_s=keys.seconds("timeout_s", 300.0),
-        exclusive=keys.switch("exclusive"),
-        arithmetic=keys.text("arithmetic") or "stock",
-        threads=keys.count("threads"),
-    )
-    keys.done()
-    return settings
-
-
-def _prompts(check: _Keys, folder: Path) -> Path | tuple[str, ...] | None:
-    value = check.take("prompts")
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return folder / value
-    if not isinstance(value, list) or not value or not all(isinstance(text, str) and text.strip() for text in value):
-        raise UsageError(f"check.prompts is {value!r}, expected the name of a file, or a list of texts")
-    return tuple(value)
-
-
-def _tolerance(check: _Keys) -> Tolerance:
-    value = check.take("tolerate")
-    if value in (None, "none"):
-        return Tolerance()
-    if value == "folded":
-        return Tolerance(folded=True)
-    if not isinstance(value, Mapping):
-        raise UsageError(
-            f'check.tolerate is {value!r}, expected "none", "folded" or {{rate = 0.05, confidence = 0.95}}'
-        )
-    keys = _Keys(value, "check.tolerate")
-    tolerance = Tolerance(
-        rate=keys.share("rate", 0.0), confidence=keys.share("confidence", 0.95), folded=keys.switch("folded")
-    )
-    keys.done()
-    return tolerance
-
-
-def _undecided(check: _Keys) -> Literal["fail", "pass"]:
-    value = check.text("undecided")
-    if value in (None, "fail"):
-        return "fail"
-    if value == "pass":
-        return "pass"
-    raise UsageError(f'check.undecided is {value!r}, expected "fail" or "pass"')
