@@ -6,7 +6,8 @@ was seen, what was expected and what to do, and carries the exit code that the c
     Temp0Error
     ├── UsageError           a flag, argument or file that cannot be right
     │   ├── PlanError        a plan that cannot be carried out
-    │   └── PromptFileError  a prompt file that cannot be read
+    │   ├── PromptFileError  a prompt file that cannot be read
+    │   └── LogFileError     another tool's file that cannot be read
     ├── EndpointError        an endpoint that cannot be addressed at all
     ├── StoreError           a store that cannot be opened, read or written
     │   └── UnknownRunError  no run, or more than one, with that id
@@ -35,6 +36,10 @@ class PlanError(UsageError):
 
 class PromptFileError(UsageError):
     """A prompt file that cannot be read; the message names the line."""
+
+
+class LogFileError(UsageError):
+    """Another tool's file of answers that cannot be read; the message names the line where there is one."""
 
 
 class EndpointError(Temp0Error):

@@ -6,6 +6,7 @@ clock, so equal values give equal bytes.
 
 from temp0.report.card import card
 from temp0.report.gate import gate_card, gate_json, gate_junit, gate_screen, github_annotations, gitlab_report
+from temp0.report.items import items_json, items_screen
 from temp0.report.junit import junit
 from temp0.report.page import html
 from temp0.report.pairing_schema import pairing_json
@@ -29,6 +30,8 @@ __all__ = [
     "github_annotations",
     "gitlab_report",
     "html",
+    "items_json",
+    "items_screen",
     "json_text",
     "junit",
     "pairing_json",

@@ -1,0 +1,1 @@
+"""Repeated answers that other tools kept, read as temp0 reads its own."""
