@@ -13,9 +13,23 @@ if TYPE_CHECKING:
     from temp0.core.analysis import Analysis
     from temp0.core.plan import Condition, Message, Plan, Prompt
     from temp0.core.run import Run
+    from temp0.workflow.agreeing import assert_agrees
+    from temp0.workflow.batch_invariance import assert_batch_invariant
     from temp0.workflow.library import analyze, ask, ask_async
 
-__all__ = ["Analysis", "Condition", "Message", "Plan", "Prompt", "Run", "analyze", "ask", "ask_async"]
+__all__ = [
+    "Analysis",
+    "Condition",
+    "Message",
+    "Plan",
+    "Prompt",
+    "Run",
+    "analyze",
+    "ask",
+    "ask_async",
+    "assert_agrees",
+    "assert_batch_invariant",
+]
 
 _HOMES = {
     "Analysis": "temp0.core.analysis",
@@ -27,6 +41,8 @@ _HOMES = {
     "analyze": "temp0.workflow.library",
     "ask": "temp0.workflow.library",
     "ask_async": "temp0.workflow.library",
+    "assert_agrees": "temp0.workflow.agreeing",
+    "assert_batch_invariant": "temp0.workflow.batch_invariance",
 }
 
 

@@ -11,7 +11,9 @@ from documented_fields import documented, is_of, leaves
 from temp0.core.analysis import Choice
 from temp0.core.descent import Candidate, Descent, LayerDifference, Origin
 from temp0.core.junction import Position
+from temp0.core.reduction_tree import reduction_tree
 from temp0.core.second_pass import ForkLook, Look, SecondPass, Spread, units
+from temp0.core.tree_record import TreeClass
 from temp0.report.screen import rendered
 from temp0.report.second_pass import conclusion, descent_sentences
 from temp0.report.second_pass_schema import exit_code, second_pass_document, second_pass_json
@@ -145,6 +147,17 @@ def test_a_fork_of_our_engine_is_told_from_the_top_to_the_bottom():
     assert "after layer 29" in growth
 
 
+def test_the_two_orders_of_addition_are_named_and_drawn_side_by_side():
+    chain = reduction_tree(8, [(0, 1), *((8 + place, 2 + place) for place in range(6))])
+    halves = reduction_tree(8, [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (10, 11), (12, 13)])
+    trees = tuple(TreeClass(places=(), bits="", tree=tree, replayed="fused", replays=64) for tree in (chain, halves))
+    told = rendered(second_pass_screen(SECOND, (replace(DESCENT, trees=trees),)), width=100)
+    assert "Alone that sum is added as" in told
+    assert told.count("sum of 8") == 2
+    document = json.loads(second_pass_json(SECOND, (replace(DESCENT, trees=trees),)))
+    assert [one["replayed"] for one in document["descents"][0]["trees"]] == ["fused", "fused"]
+
+
 def test_where_no_bit_differs_that_is_all():
     told = descent_sentences(replace(DESCENT, origin=None, has_forked=False))
     assert told[-1] == "Not one bit differs between the two computations, in any product of any layer."
@@ -177,6 +190,7 @@ def test_every_field_is_documented_and_every_documented_field_is_there():
     seen = dict(leaves(document, fields))
     assert set(seen) <= set(fields)
     assert {name for name in fields if name not in seen} == set()
+    assert seen["descents[].trees"] is None
     assert [name for name, value in leaves(document, fields) if not is_of(value, fields[name])] == []
 
 

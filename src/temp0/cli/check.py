@@ -13,8 +13,8 @@ from temp0.cli.sigterm import carried_out
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from temp0.store import Store
     from temp0.workflow.checking import Check, CheckDone
+    from temp0.workflow.keeping import Store
     from temp0.workflow.probing import Start
     from temp0.workflow.settings import EndpointSettings
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from temp0.core.descent import Descent
     from temp0.core.plan import Plan
     from temp0.core.run import Run
-    from temp0.store import Store
+    from temp0.workflow.keeping import Store
 
 
 @click.command()
@@ -142,7 +142,8 @@ def _descents(first: Run, given: dict[str, Any], console: Console) -> tuple[Desc
         return ()
 
     def tell(prompt: str, company: int) -> None:
-        console.print(options.plain(f"following prompt {prompt} down, in a company of {company} ..."), markup=False)
+        what = f"in a company of {company}" if company else "its two orders of addition"
+        console.print(options.plain(f"following prompt {prompt} down, {what} ..."), markup=False)
 
     return descents(first, weights=given["weights"], threads=given["threads"], on_company=tell)
 

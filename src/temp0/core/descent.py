@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from temp0.core.tree_record import TreeClass
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
@@ -64,7 +66,8 @@ class Descent:
     `company` requests of the same prompt were computed together, and ours was number `place` among them. `token` counts
     the answer's tokens from 0 and `char` its characters; `text` is the answer up to there. `has_forked` says whether
     the two chose different tokens; where they never did, `token` is the position where the two best were closest.
-    `candidates` are the token chosen alone and its rival. `origin` is `None` where no bit differs anywhere.
+    `candidates` are the token chosen alone and its rival. `origin` is `None` where no bit differs anywhere. `trees` are
+    the two orders in which the origin's first differing sum was added, alone and in company, where they were revealed.
     """
 
     prompt: str
@@ -79,3 +82,4 @@ class Descent:
     candidates: tuple[Candidate, Candidate]
     origin: Origin | None
     layers: tuple[LayerDifference, ...]
+    trees: tuple[TreeClass, TreeClass] | None = None

@@ -18,6 +18,7 @@ from temp0.engine.kv_cache import KvCache
 from temp0.engine.model import Batch, Model
 
 Product = Literal["qkv", "o", "gate_up", "down", "head"]
+PRODUCTS = ("qkv", "o", "gate_up", "down", "head")
 Side = Literal["in", "out"]
 
 _DIGEST_BYTES = 8

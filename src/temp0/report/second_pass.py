@@ -11,6 +11,7 @@ from temp0.core.descent import Descent, Origin
 from temp0.core.margin import CONFIDENT_ABOVE, NEAR_UP_TO
 from temp0.core.second_pass import ForkLook, Look
 from temp0.report.figure import UNBROKEN, logprob, number, percent, some
+from temp0.report.tree_finding import class_words, replay_words
 from temp0.report.visible import beginning
 
 _PRODUCTS = {
@@ -106,7 +107,7 @@ def descent_sentences(descent: Descent) -> tuple[str, ...]:
         )
     if descent.origin is None:
         return (top, "Not one bit differs between the two computations, in any product of any layer.")
-    return (top, origin_sentence(descent.origin, descent), _growth(descent))
+    return (top, origin_sentence(descent.origin, descent), *_trees(descent), _growth(descent))
 
 
 def origin_sentence(origin: Origin, descent: Descent) -> str:
@@ -120,6 +121,14 @@ def origin_sentence(origin: Origin, descent: Descent) -> str:
         f"{'differs' if origin.differing == 1 else 'differ'} by at most {origin.largest:.2g}, "
         f"because the product had {some(origin.rows_alone, 'row')} alone and {origin.rows_in_company:,} in company."
     )
+
+
+def _trees(descent: Descent) -> tuple[str, ...]:
+    """The two orders of addition that began it."""
+    if descent.trees is None:
+        return ()
+    alone, in_company = (f"{class_words(one)} ({replay_words(one)})" for one in descent.trees)
+    return (f"Alone that sum is added as {alone}; in company as {in_company}.",)
 
 
 def _growth(descent: Descent) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from temp0.core.descent import Descent
 from temp0.core.junction import bins
 from temp0.core.second_pass import ForkLook, SecondPass
 from temp0.report.second_pass import conclusion, descent_sentences
+from temp0.report.tree_schema import tree_class_fields
 
 
 def second_pass_json(second: SecondPass, descents: Sequence[Descent] = ()) -> str:
@@ -29,7 +30,7 @@ def second_pass_document(second: SecondPass, descents: Sequence[Descent] = ()) -
         "forks": [_fork(fork) for fork in second.forks],
         "positions": [asdict(position) for position in second.positions],
         "junctions": [asdict(one) for one in bins(second.positions)],
-        "descents": [{**asdict(one), "words": " ".join(descent_sentences(one))} for one in descents],
+        "descents": [_descent(one) for one in descents],
     }
 
 
@@ -37,6 +38,11 @@ def exit_code(second: SecondPass) -> int:
     """0, or 3 where forks were to be looked at and not one completion of the second pass came back."""
     asked = any(look.completions for fork in second.forks for look in fork.looks) or second.positions
     return 0 if asked or not second.forks else 3
+
+
+def _descent(descent: Descent) -> dict[str, Any]:
+    trees = None if descent.trees is None else [tree_class_fields(one) for one in descent.trees]
+    return {**asdict(replace(descent, trees=None)), "trees": trees, "words": " ".join(descent_sentences(descent))}
 
 
 def _fork(fork: ForkLook) -> dict[str, Any]:

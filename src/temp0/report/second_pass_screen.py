@@ -17,12 +17,14 @@ from temp0.report.figure import UNKNOWN, logprob, number, percent, some
 from temp0.report.prose import Prose
 from temp0.report.second_pass import conclusion, descent_sentences, token
 from temp0.report.table import plain_table
+from temp0.report.tree_cut import text_drawing
 from temp0.report.visible import beginning, ending
 
 _CHOICES = 4
 _POSITIONS = 8
 _FORKS = 12
 _CONTEXT = 50
+_BOXES = 8
 
 
 def second_pass_screen(second: SecondPass, descents: Sequence[Descent] = ()) -> RenderableType:
@@ -118,7 +120,17 @@ def _descents(descents: Sequence[Descent]) -> Iterable[RenderableType]:
     for descent in descents:
         yield _indented(Text(beginning(descent.prompt, 70), style="bold"))
         yield from (_indented(Prose(sentence)) for sentence in descent_sentences(descent))
+        yield from _trees(descent)
         yield from _layers(descent)
+
+
+def _trees(descent: Descent) -> Iterable[RenderableType]:
+    """The two reduction trees side by side, as text."""
+    trees = [one.tree for one in descent.trees or ()]
+    if len(trees) == 2 and all(trees):
+        table = plain_table("alone", "in company", gap=4)
+        table.add_row(*(Text("\n".join(text_drawing(tree, most=_BOXES)), no_wrap=True) for tree in trees if tree))
+        yield _indented(_indented(table))
 
 
 def _layers(descent: Descent) -> Iterable[RenderableType]:

@@ -6,7 +6,7 @@ The second pass is a run of its own, recorded like any other; the first run's ve
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,11 +17,17 @@ from temp0.core.junction import walk
 from temp0.core.plan import Condition, Plan, Prompt
 from temp0.core.run import Run
 from temp0.core.second_pass import SecondPass, beginning, continuation, second_pass
+from temp0.core.tree_record import TreeClass
 from temp0.engine.arithmetic import arithmetic
 from temp0.engine.builtin import builtin_weights
 from temp0.engine.descent import Diver
+from temp0.engine.watched_model import PRODUCTS
 from temp0.engine.weights import read_checkpoint
 from temp0.errors import UsageError
+from temp0.lab.kernel import prepared_kernel
+from temp0.lab.place import PlaceClass, Rectangle
+from temp0.lab.probe import Shape
+from temp0.lab.sweep import tree_class
 from temp0.probe.continuing import continues
 from temp0.probe.dialect import DIALECTS
 from temp0.workflow.builtin import Builtin, resumed
@@ -96,7 +102,7 @@ def descents(
     """The forks of a run of our own engine followed down, of at most `most` prompts.
 
     Prompts that diverged come first; where none did, the first prompt is looked at. `on_company` hears which prompt is
-    tried in which company. Raises ModelError for weights that cannot be read, UsageError for another endpoint's run.
+    tried in which company, and of 0 when its two orders of addition are being revealed. Raises ModelError for weights that cannot be read, UsageError for another endpoint's run.
     """
     if not run.address.url.startswith("builtin:"):
         raise UsageError(f"run {run.id} was made with {run.address.url}, and only our own engine can be looked into")
@@ -109,15 +115,35 @@ def descents(
         arithmetic(engine.arithmetic, threads=threads),
         most=max(companies),
     )
-    return tuple(
-        diver.descend(
-            prompt.messages,
-            companies=companies,
-            max_tokens=prompt.max_tokens,
-            on_company=partial(on_company, prompt.id),
+    found = []
+    for prompt in [one for one in run.plan.prompts if one.id in forked][:most]:
+        tell = partial(on_company, prompt.id)
+        descent = diver.descend(prompt.messages, companies=companies, max_tokens=prompt.max_tokens, on_company=tell)
+        tell(0)
+        found.append(replace(descent, trees=_trees(descent, engine.arithmetic, threads)))
+    return tuple(found)
+
+
+def _trees(descent: Descent, name: str, threads: int | None) -> tuple[TreeClass, TreeClass] | None:
+    """The two orders of addition at a descent's origin, revealed in the engine's own product at its real size.
+
+    Nothing is assumed of other rows and columns: one place is asked at a time. `None` where the origin is no product.
+    """
+    origin = descent.origin
+    if origin is None or origin.operation not in PRODUCTS:
+        return None
+    multiplied = arithmetic(name, activations="fp32", threads=threads)
+    kernel = prepared_kernel(f"engine.{name}", "float32", multiplied.linear)
+    alone, in_company = (
+        tree_class(
+            kernel,
+            Shape(rows=rows, columns=origin.outputs, summands=origin.inputs),
+            PlaceClass(rectangles=(Rectangle(rows=(row,), columns=(origin.column,)),), bits=""),
+            is_independent=False,
         )
-        for prompt in [one for one in run.plan.prompts if one.id in forked][:most]
+        for rows, row in ((origin.rows_alone, origin.row_alone), (origin.rows_in_company, origin.row_in_company))
     )
+    return alone, in_company
 
 
 def _companies(run: Run) -> tuple[int, ...]:
