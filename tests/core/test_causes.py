@@ -342,6 +342,17 @@ def test_a_refused_temperature_is_sampling() -> None:
     assert certainties(run) == {"not-measured": "found", "sampling": "found"}
 
 
+def test_a_run_that_is_not_greedy_is_sampling_also_where_it_agrees() -> None:
+    for answer in (scattered, lambda *_: said("A")):
+        run = asked(answer)
+        greedy = certainties(run)
+        drawn = causes(replace(run, plan=replace(run.plan, greedy=False)))
+        assert "sampling" not in greedy
+        assert (drawn["sampling"].certainty, drawn["sampling"].n) == ("found", 30)
+        assert "not greedy" in drawn["sampling"].evidence
+        assert "unseen-company" not in drawn
+
+
 def test_a_refusal_that_only_repeats_what_was_sent_is_no_sampling() -> None:
     said_back = """HTTP 400: bad request: {"model": "m", "temperature": 0, "max_tokens": 160}: model must be loaded"""
     run = built_run({"P": {ALONE: [Failure(reason="http-400", message=said_back, status=400)] * 4}})

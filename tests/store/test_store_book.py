@@ -10,11 +10,13 @@ from itertools import count
 
 import pytest
 from arbitrary_run import crowded_runs, runs
+from extracted_run import extracted_chapters
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from small_run import ATTEMPTS, RUN, answered, save
 
-from temp0.core.chapter import chapters, preface
+from temp0.core.chapter import preface
+from temp0.core.judgement import analysis, judged
 from temp0.core.plan import Condition
 from temp0.core.run import Completion
 from temp0.errors import StoreError, UnknownRunError
@@ -60,10 +62,10 @@ def has_mixed_company(run):
 
 @UNSHRUNK
 @given(run=st.one_of(crowded_runs(), runs()))
-def test_a_book_equals_the_run_cut_into_chapters_in_memory(shared_store, run):
+def test_a_book_is_the_run_cut_into_chapters_in_memory_without_what_judging_does_not_look_at(shared_store, run):
     run = stored(shared_store, run)
     front, parts = read(shared_store, run.id)
-    assert parts == list(chapters(run))
+    assert parts == extracted_chapters(run)
     expected = preface(run)
     assert (front.run, front.requests, front.shared_ids) == (expected.run, expected.requests, expected.shared_ids)
     if has_mixed_company(run):
@@ -77,7 +79,35 @@ def test_a_book_does_not_depend_on_the_order_of_appending(shared_store, run, dat
     shared_store.begin(run)
     for attempt in data.draw(st.permutations(run.attempts)):
         shared_store.append(run.id, [attempt])
-    assert read(shared_store, run.id)[1] == list(chapters(run))
+    assert read(shared_store, run.id)[1] == extracted_chapters(run)
+
+
+@UNSHRUNK
+@given(run=crowded_runs())
+def test_what_a_book_leaves_out_changes_no_analysis(run):
+    planned = {condition.name for condition in run.plan.conditions}
+    run = replace(run, attempts=tuple(attempt for attempt in run.attempts if attempt.condition in planned))
+    assert repr(judged(preface(run), extracted_chapters(run))) == repr(analysis(run))  # by repr, since NaN is no NaN
+
+
+@pytest.mark.parametrize("value", ["a", 'a "quoted" \\ one', "ünï, ]["])
+def test_headers_that_tell_a_machine_or_a_cache_are_kept_and_others_are_not(store, value):
+    told = (("x-request-id", value), ("x-replica", value), ("date", value), ("x-cache", "HIT"))
+    answers = [replace(answered(0, "x").outcome, headers=headers) for headers in (told, (), told[:1], told[1:2])]
+    save(store, replace(RUN, attempts=tuple(replace(answered(n, ""), outcome=one) for n, one in enumerate(answers))))
+    kept = [attempt.outcome.headers for attempt in read(store, RUN.id)[1][0].judged]
+    assert kept == [(told[1], told[3]), (), (), (told[1],)]
+
+
+def test_answers_that_judging_cannot_tell_apart_are_one_object(store):
+    one = answered(0, "x").outcome
+    answers = [replace(one, id=f"id{n}", created=n, headers=(("date", str(n)),)) for n in range(3)]
+    other = replace(one, fingerprint="fp")
+    outcomes = (*answers, other)
+    save(store, replace(RUN, attempts=tuple(replace(answered(n, ""), outcome=one) for n, one in enumerate(outcomes))))
+    kept = [attempt.outcome for attempt in read(store, RUN.id)[1][0].judged]
+    assert len({id(outcome) for outcome in kept}) == 2
+    assert kept[3].fingerprint == "fp"
 
 
 def test_other_runs_of_the_store_are_not_in_a_book(store):
@@ -85,7 +115,7 @@ def test_other_runs_of_the_store_are_not_in_a_book(store):
     save(store, replace(RUN, id="other", attempts=(*ATTEMPTS, answered(9, "more"))))
     front, parts = read(store, RUN.id)
     assert front.requests == len(ATTEMPTS)
-    assert parts == list(chapters(RUN))
+    assert parts == extracted_chapters(RUN)
 
 
 def test_a_resumed_run_has_its_new_blocks_beside_the_old_ones(store):
@@ -98,17 +128,23 @@ def test_a_resumed_run_has_its_new_blocks_beside_the_old_ones(store):
     assert first.predecessors == {1: ("A", "alone"), 2: ("A", "alone"), 8: ("A", "alone")}
 
 
-def test_the_fillers_of_the_block_before_are_in_a_chapter_and_others_are_not(store):
+@pytest.mark.parametrize(
+    ("condition", "expected"), [("company 8, logprobs", [2, 3]), ("alone", [3])], ids=["company", "alone"]
+)
+def test_the_fillers_of_the_block_before_are_in_a_chapter_where_they_bear_on_it(store, condition, expected):
     sent = [
         answered(0, "x", prompt="B", role="filler"),
         answered(2, "x", prompt="B", role="filler"),
-        answered(4, "x"),
+        answered(3, "x", role="filler"),
+        replace(answered(4, "x"), condition=condition),
         answered(6, "x", prompt="B", role="filler"),
     ]
-    save(store, replace(RUN, attempts=tuple(sent)))
+    run = replace(RUN, attempts=tuple(sent))
+    save(store, run)
     first, second = read(store, RUN.id)[1]
-    assert [filler.order for filler in first.fillers] == [2]
+    assert [filler.order for filler in first.fillers] == expected
     assert second.fillers == ()
+    assert [first, second] == extracted_chapters(run)
 
 
 def test_an_id_is_shared_when_its_text_or_its_time_of_creation_differs(store):
@@ -141,7 +177,7 @@ def test_a_book_is_of_one_state_whatever_others_append_meanwhile(store):
         parts = book.chapters()
         first = next(parts)
         other.append(RUN.id, [answered(20, "later"), answered(21, "later", prompt="B")])
-        assert (front.requests, [first, *parts]) == (len(ATTEMPTS), list(chapters(RUN)))
+        assert (front.requests, [first, *parts]) == (len(ATTEMPTS), extracted_chapters(RUN))
         assert book.preface() == front
     assert read(store, RUN.id)[0].requests == len(ATTEMPTS) + 2
 
@@ -180,7 +216,7 @@ def test_reading_leaves_the_collection_of_garbage_as_it_was(store, is_enabled):
     try:
         (gc.enable if is_enabled else gc.disable)()
         with pytest.raises(StoreError, match="is damaged"):
-            read(store, RUN.id)
+            store.load(RUN.id)
         assert gc.isenabled() == is_enabled
     finally:
         gc.enable()

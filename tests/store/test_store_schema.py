@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from extracted_run import extracted_chapters
 from small_run import ATTEMPTS, RUN, answered, save
 
-from temp0.core.chapter import chapters
 from temp0.errors import StoreError
-from temp0.store import Store, reading
+from temp0.store import Store, extract
 from temp0.store.database import Database
 from temp0.store.schema import APPLICATION_ID, MIGRATIONS, TABLES, migrate, schema_version
 
@@ -74,7 +74,7 @@ def test_a_run_of_version_1_goes_on_in_chapters_beside_what_is_appended_now(vers
         store.append(RUN.id, later)
         with store.book(RUN.id) as book:
             assert book.preface().run == replace(RUN, attempts=())
-            assert list(book.chapters()) == list(chapters(replace(RUN, attempts=(*ATTEMPTS, *later))))
+            assert list(book.chapters()) == extracted_chapters(replace(RUN, attempts=(*ATTEMPTS, *later)))
 
 
 def test_a_migrated_file_has_the_schema_of_a_new_one(version_1, tmp_path):
@@ -135,8 +135,8 @@ def test_an_attempt_is_either_a_completion_or_a_failure(stored, text, reason):
 
 def test_a_prompt_is_read_and_runs_are_counted_through_indexes(stored):
     queries = {
-        reading.JUDGED: "USING INDEX attempts_of_a_prompt (run=? AND prompt=? AND role=?)",
-        reading.OF_ORDERS: "USING INDEX sqlite_autoindex_attempts_1 (run=? AND order=?)",
+        extract.JUDGED: "USING INDEX attempts_of_a_prompt (run=? AND prompt=? AND role=?)",
+        extract.OF_ORDERS: "USING INDEX sqlite_autoindex_attempts_1 (run=? AND order=?)",
         "SELECT run, count(*) FROM attempts WHERE role = 'judged' GROUP BY run": "USING COVERING INDEX",
         "SELECT run, count(*) FROM attempts WHERE role = 'judged' AND text IS NULL GROUP BY run": "INDEX failures",
     }

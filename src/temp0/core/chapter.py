@@ -35,8 +35,9 @@ class Preface:
 class Chapter:
     """All that a run holds about one prompt, each tuple by the order in which the attempts were sent.
 
-    `fillers` ran in the blocks of the judged attempts, or in the block before one of them. `predecessors` gives for
-    an attempt's order the prompt and the condition of the attempt that was sent before it.
+    `fillers` ran in the blocks of the judged attempts, or in the block before one of them: where that one is alone,
+    only those of the same prompt. `predecessors` gives for an attempt's order the prompt and the condition of the
+    attempt that was sent before it. Attempts may lack what no judgement looks at.
     """
 
     prompt: Prompt
@@ -74,12 +75,20 @@ def chapters(run: Run) -> Iterator[Chapter]:
     known = {attempt.order: (attempt.prompt, attempt.condition) for attempt in attempts}
     judged: dict[str, list[Attempt]] = {prompt.id: [] for prompt in run.plan.prompts}
     fillers: dict[str, list[Attempt]] = {prompt.id: [] for prompt in run.plan.prompts}
-    kept = _fillers_by_block(attempts)
+    alone = frozenset(condition.name for condition in run.plan.conditions if condition.company == 1)
+    kept, late = _fillers_by_block(attempts)
     for attempt in attempts:
         if attempt.role == "judged" and attempt.prompt in judged:
             judged[attempt.prompt].append(attempt)
     for name, own in judged.items():
-        beside = {filler.order: filler for block in {one.block for one in own} for filler in kept.get(block, ())}
+        blocks = dict.fromkeys((one.block, one.condition) for one in own)
+        beside = {filler.order: filler for block, _ in blocks for filler in kept[block]}
+        beside |= {
+            filler.order: filler
+            for block, condition in blocks
+            for filler in late.get(block, ())
+            if condition not in alone or filler.prompt == name
+        }
         fillers[name] = [beside[order] for order in sorted(beside)]
     for prompt in run.plan.prompts:
         own = judged[prompt.id]
@@ -95,12 +104,11 @@ def chapters(run: Run) -> Iterator[Chapter]:
         )
 
 
-def _fillers_by_block(attempts: list[Attempt]) -> dict[int, list[Attempt]]:
+def _fillers_by_block(attempts: list[Attempt]) -> tuple[dict[int, list[Attempt]], dict[int, list[Attempt]]]:
     """For each block the fillers sent in it, and those of the block before it in time, which may run on into it."""
     in_time = list(dict.fromkeys(attempt.block for attempt in attempts))
     own: dict[int, list[Attempt]] = {block: [] for block in in_time}
     for attempt in attempts:
         if attempt.role == "filler":
             own[attempt.block].append(attempt)
-    before: dict[int, list[Attempt]] = {block: own[earlier] for earlier, block in pairwise(in_time)}
-    return {block: [*before.get(block, []), *own[block]] for block in in_time}
+    return own, {block: own[earlier] for earlier, block in pairwise(in_time)}

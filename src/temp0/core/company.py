@@ -49,6 +49,9 @@ class _Load:
     peak: int
 
 
+_LONE = _Load(mean=1.0, peak=1)
+
+
 def company(
     condition: Condition,
     blocks: Mapping[int, Sequence[Attempt]],
@@ -107,7 +110,7 @@ def running_alone(blocks: Mapping[int, Sequence[Attempt]], samples: Mapping[int,
 def _counts(blocks: Mapping[int, Sequence[Attempt]], samples: Mapping[int, Sequence[Sample]]) -> list[list[float]]:
     """The server's counts taken while judged attempts ran, for each block that has any."""
     found = []
-    for index, block in blocks.items():
+    for index, block in blocks.items() if samples else ():
         if taken := samples.get(index):
             start, end = _span(block)
             if seen := [sample.running for sample in taken if start <= sample.at_s <= end]:
@@ -122,7 +125,7 @@ def _load(block: Sequence[Attempt]) -> _Load:
     attempt left, which also counts requests of blocks that are not at hand.
     """
     if len(block) == 1 and block[0].in_flight == 1:
-        return _Load(mean=1.0, peak=1)
+        return _LONE
     start, end = _span(block)
     beside = [one for one in block if one.started_s <= end and one.ended_s >= start]
     busy_s = sum(

@@ -195,11 +195,12 @@ def p_value(strata: Sequence[Stratum], *, seed: int, statistic: Statistic = acro
     if not draws:
         return None
     random = np.random.default_rng(seed)
+    drawings = [_drawing(part, random) for part in strata]
     most = max(FEWEST_DRAWS, min(draws, DRAWS_IN_ALL // len(strata)))
     hits = drawn = 0
     while drawn < most and hits < ENOUGH:
         size = min(BATCH, most - drawn)
-        tables_of = [_drawn(part, size, random) for part in strata]
+        tables_of = [drawing(size) for drawing in drawings]
         hits += int((_pooled(strata, tables_of, statistic) >= observed).sum())
         drawn += size
     return (1 + hits) / (1 + drawn)
@@ -221,14 +222,18 @@ def cautious_p(
     return None if by_attempt is None else max(by_block, by_attempt)
 
 
-def _drawn(part: Stratum, size: int, random: np.random.Generator) -> Tables:
-    """Random tables with the margins of a stratum."""
+def _drawing(part: Stratum, random: np.random.Generator) -> Callable[[int], Tables]:
+    """What draws so many random tables with the margins of a stratum."""
     labels, margins = part.labels, part.kinds
-    if len(labels) == 2:
+    if len(labels) > 2:
+        table = random_table(labels, margins)
+        return lambda size: table.rvs(size=size, random_state=random).astype(np.float64)
+
+    def drawn(size: int) -> Tables:
         firsts = random.multivariate_hypergeometric(margins, int(labels[0]), size=size, method="marginals")
         return np.stack([firsts, margins - firsts], axis=1).astype(np.float64)
-    tables: Tables = random_table(labels, margins).rvs(size=size, random_state=random).astype(np.float64)
-    return tables
+
+    return drawn
 
 
 def _pooled(strata: Sequence[Stratum], tables_of: Iterable[Tables], statistic: Statistic) -> NDArray[np.float64]:
@@ -245,13 +250,13 @@ def _enumerated(part: Stratum) -> tuple[Tables, NDArray[np.float64]] | None:
     wanted, left = int(part.labels[0]), part.blocks
     if _tables(part.kinds.tolist(), wanted) > EXACT_LIMIT:
         return None
-    firsts = np.zeros((1, 0), dtype=np.int64)
+    firsts, held = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
     for total in part.kinds.tolist():
         left -= total
-        taken = np.repeat(firsts, total + 1, axis=0)
-        taken = np.column_stack([taken, np.tile(np.arange(total + 1), len(firsts))])
-        held = taken.sum(axis=1)
-        firsts = taken[(held <= wanted) & (held + left >= wanted)]
+        least, most = np.maximum(0, wanted - held - left), np.minimum(total, wanted - held)
+        ways = most - least + 1
+        taken = np.arange(ways.sum()) + np.repeat(least - np.cumsum(ways) + ways, ways)
+        firsts, held = np.column_stack([np.repeat(firsts, ways, axis=0), taken]), np.repeat(held, ways) + taken
     seconds = part.kinds - firsts
     logs = -(gammaln(firsts + 1) + gammaln(seconds + 1)).sum(axis=1)
     weights = np.exp(logs - logs.max())

@@ -80,8 +80,9 @@ def _bootstrap(table: Table, seed: int) -> tuple[float, float]:
     weights, counts = _weights(blocks, seed), table.astype(np.float64)  # whole numbers, so still exact
     sizes = counts.sum(axis=1)
     squares = (counts**2).sum(axis=1)
-    equal = ((weights @ counts) ** 2).sum(axis=1) - weights**2 @ squares + weights @ (squares - sizes)
-    pairs = (weights @ sizes) ** 2 - weights**2 @ sizes**2 + weights @ (sizes**2 - sizes)
+    twice = weights**2
+    equal = ((weights @ counts) ** 2).sum(axis=1) - twice @ squares + weights @ (squares - sizes)
+    pairs = (weights @ sizes) ** 2 - twice @ sizes**2 + weights @ (sizes**2 - sizes)
     shares = equal[pairs > 0] / pairs[pairs > 0]
     low, high = np.quantile(shares, [ALPHA / 2, 1 - ALPHA / 2])
     return float(low), float(high)
@@ -104,8 +105,14 @@ def _jackknife(table: Table) -> tuple[float, float]:
     whole = identity(table.sum(axis=0))
     without = (rests * (rests - 1)).sum(axis=1) / (sizes * (sizes - 1))
     contributions = blocks * whole - (blocks - 1) * without
-    half = float(student.ppf(1 - ALPHA / 2, blocks - 1) * contributions.std(ddof=1) / np.sqrt(blocks))
+    half = float(_student(blocks - 1) * contributions.std(ddof=1) / np.sqrt(blocks))
     return max(0.0, whole - half), min(1.0, whole + half)
+
+
+@lru_cache(maxsize=1024)
+def _student(freedom: int) -> float:
+    """The two-sided 95 % quantile of Student's t."""
+    return float(student.ppf(1 - ALPHA / 2, freedom))
 
 
 def _clopper_pearson(share: float, n: int) -> tuple[float, float]:
@@ -134,8 +141,15 @@ def variant_rate_upper(table: Table) -> float | None:
     variants = int((table.sum(axis=1) > table[:, modal]).sum())
     if variants == n:
         return 1.0
+    bound, wider = _upper_bounds(variants, n)
+    return 0.5 if variants and bound < 0.5 <= wider else bound
+
+
+@lru_cache(maxsize=1024)
+def _upper_bounds(variants: int, n: int) -> tuple[float, float]:
+    """What a share seen in so many of n blocks is at most, one-sided 95 % and 97.5 %."""
     bound, wider = beta.ppf([1 - ALPHA, 1 - ALPHA / 2], variants + 1, n - variants)
-    return 0.5 if variants and bound < 0.5 <= wider else float(bound)
+    return float(bound), float(wider)
 
 
 def modal_share(table: Table) -> float | None:

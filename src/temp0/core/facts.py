@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from temp0.core.chapter import Chapter, Preface
 from temp0.core.company import Pace, paces
@@ -22,36 +25,41 @@ Key = TypeVar("Key")
 Item = TypeVar("Item")
 
 
+Weighed = Sequence[tuple[Completion, int]]
+"""Distinct answers, each with how often it came; answers that are not one object may stand apart though equal."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What is known of one prompt before any opinion.
 
-    `judged` and `counted` are by condition, `counted` without failures and replays; `replays` says what shows each
-    of them. `table` counts each text (a column, by hash) in each block (a row) that gave a completion; `row_of` and
-    `condition_of` tell whose the rows are. `kinds` sorts the rows where there is more than one text.
+    `judged` and `counted` are by condition, `counted` without failures and replays, and `answers` are those of the
+    counted attempts; `replays` says what shows each of them. `table` counts each text (a column, by hash) in each block
+    (a row) that gave a completion; `rows_of` tells by condition the rows of its counted attempts, and `condition_of`
+    the place of each row's condition in the plan. `kinds` sorts the rows where there is more than one text.
     """
 
     plan: Plan
     chapter: Chapter
     judged: Mapping[str, Sequence[Attempt]]
     counted: Mapping[str, Sequence[Attempt]]
+    answers: Mapping[str, Weighed]
     replays: Mapping[int, str]
-    hash_of: Mapping[str, str]
     table: Table
-    row_of: Mapping[tuple[str, int], int]
-    condition_of: Sequence[str]
+    rows_of: Mapping[str, NDArray[np.int64]]
+    condition_of: NDArray[np.int64]
     kinds: Kinds | None
     paces: Mapping[str, Pace]
 
     @property
-    def everything(self) -> list[Completion]:
-        """All completions that count, in the order in which their attempts left."""
-        attempts = [attempt for own in self.counted.values() for attempt in own]
-        return completions(sorted(attempts, key=lambda attempt: attempt.order))
+    def everything(self) -> Weighed:
+        """All answers that count."""
+        return [one for own in self.answers.values() for one in own]
 
     def rows(self, condition: str) -> Table:
         """The rows of one condition."""
-        return self.table[[row for row, name in enumerate(self.condition_of) if name == condition]]
+        rows = self.rows_of.get(condition)
+        return self.table[:0] if rows is None else self.table[rows.min() : rows.max() + 1]
 
     def blocks(self, condition: Condition) -> dict[int, Sequence[Attempt]]:
         """The attempts of each block of a condition, with the fillers that ran beside its judged ones.
@@ -81,42 +89,66 @@ def facts(front: Preface, chapter: Chapter) -> Facts:
     own = [filler for filler in chapter.fillers if filler.prompt == chapter.prompt.id]
     in_order = sorted((*chapter.judged, *own), key=lambda attempt: attempt.order) if own else chapter.judged
     replayed = replays(in_order, shared_ids=front.shared_ids)
-    counted = [
-        attempt
-        for attempt in chapter.judged
-        if isinstance(attempt.outcome, Completion) and attempt.order not in replayed
-    ]
-    hash_of = {text: sha256(text) for text in {one.text for one in completions(counted)}}
-    place_of = {condition.name: place for place, condition in enumerate(plan.conditions)}
-    blocks = sorted(
-        {(attempt.condition, attempt.block) for attempt in counted}, key=lambda each: (place_of[each[0]], each[1])
-    )
-    row_of = {block: row for row, block in enumerate(blocks)}
-    table = _table(counted, hash_of, row_of)
+    judged = grouped((attempt.condition, attempt) for attempt in chapter.judged)
+    counted = {
+        name: kept
+        for name, attempts in judged.items()
+        if (kept := [one for one in attempts if isinstance(one.outcome, Completion) and one.order not in replayed])
+    }
+    answers = {name: weighed(completions(attempts)) for name, attempts in counted.items()}
+    names = [condition.name for condition in plan.conditions]
+    table, rows_of = _table(names, counted, answers)
     alone = frozenset(condition.name for condition in plan.conditions if condition.company == 1)
     return Facts(
         plan=plan,
         chapter=chapter,
-        judged=grouped((attempt.condition, attempt) for attempt in chapter.judged),
-        counted=grouped((attempt.condition, attempt) for attempt in counted),
+        judged=judged,
+        counted=counted,
+        answers=answers,
         replays=replayed,
-        hash_of=hash_of,
         table=table,
-        row_of=row_of,
-        condition_of=[condition for condition, _ in blocks],
-        kinds=kinds(table) if len(hash_of) > 1 else None,
+        rows_of=rows_of,
+        condition_of=_condition_of(names, rows_of),
+        kinds=kinds(table) if table.shape[1] > 1 else None,
         paces={**front.paces, **paces(chapter.judged, alone)},
     )
 
 
-def _table(counted: Sequence[Attempt], hash_of: Mapping[str, str], row_of: Mapping[tuple[str, int], int]) -> Table:
-    column_of = {digest: column for column, digest in enumerate(sorted(hash_of.values()))}
-    column_of_text = {text: column_of[digest] for text, digest in hash_of.items()}
-    rows = [row_of[attempt.condition, attempt.block] for attempt in counted]
-    columns = [column_of_text[one.text] for one in completions(counted)]
-    table = np.zeros((len(row_of), len(column_of)), dtype=np.int64)
-    np.add.at(table, (rows, columns), 1)
-    return table
+def _table(
+    names: Sequence[str], counted: Mapping[str, Sequence[Attempt]], answers: Mapping[str, Weighed]
+) -> tuple[Table, dict[str, NDArray[np.int64]]]:
+    """The table of texts in blocks, and the row of each counted attempt; rows by condition, then by block."""
+    texts = sorted({answer.text for own in answers.values() for answer, _ in own}, key=sha256)
+    column_of_text = {text: column for column, text in enumerate(texts)}
+    column_of = {id(answer): column_of_text[answer.text] for own in answers.values() for answer, _ in own}
+    rows_of: dict[str, NDArray[np.int64]] = {}
+    blocks = 0
+    for name in sorted(counted, key=names.index):
+        own, places = np.unique([attempt.block for attempt in counted[name]], return_inverse=True)
+        rows_of[name] = blocks + places
+        blocks += len(own)
+    table = np.zeros((blocks, len(texts)), dtype=np.int64)
+    for name, rows in rows_of.items():
+        columns = np.array([column_of[id(attempt.outcome)] for attempt in counted[name]])
+        np.add.at(table, (rows, columns), 1)
+    return table, rows_of
+
+
+def _condition_of(names: Sequence[str], rows_of: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.repeat(
+        [names.index(name) for name in rows_of], [int(rows.max() - rows.min()) + 1 for rows in rows_of.values()]
+    ).astype(np.int64)
+
+
+def weighed(answers: Sequence[Completion]) -> Weighed:
+    """Distinct answers in the order in which they first came, each with how often it did; none is compared."""
+    known = {id(answer): answer for answer in answers}
+    return [(known[key], count) for key, count in Counter(map(id, answers)).items()]
+
+
+def one_by_one(answers: Weighed) -> Iterator[Completion]:
+    """Every answer as often as it came."""
+    return chain.from_iterable(repeat(answer, count) for answer, count in answers)
 
 
 def completions(attempts: Iterable[Attempt]) -> list[Completion]:

@@ -19,7 +19,7 @@ from temp0.core.run import Completion
 from temp0.core.spelling import Parting, Spelled, parting, spellings
 from temp0.core.text import sha256, utf8
 
-LENGTH_FINISHES = frozenset({"length", "max_tokens"})
+LENGTH_FINISHES = frozenset({"length", "limit", "max_output_tokens", "max_tokens"})
 """How the dialects say that an answer was cut by the token limit."""
 
 

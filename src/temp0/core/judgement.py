@@ -34,12 +34,12 @@ from temp0.core.chapter import Chapter, Preface, chapters, preface
 from temp0.core.company import company, is_shown
 from temp0.core.comparison import holm, p_value
 from temp0.core.estimate import agreement, modal_share, variant_rate_upper
-from temp0.core.facts import Facts, completions, facts, grouped
+from temp0.core.facts import Facts, Weighed, facts, grouped, one_by_one
 from temp0.core.fork import Leaf, fork_tree, leaves_of
 from temp0.core.level import Levels, levels
 from temp0.core.plan import Condition
 from temp0.core.replay import REPLAYED
-from temp0.core.run import Completion, Failure, Run, Sample
+from temp0.core.run import Failure, Run, Sample
 
 Samples = Mapping[int, Sequence[Sample]]
 """The server's own counts by block."""
@@ -103,7 +103,7 @@ def concluded(front: Preface, parts: Sequence[Examined]) -> Analysis:
 
 def _prompt(known: Facts, samples: Samples) -> PromptAnalysis:
     levels_of = {
-        condition.name: levels(completions(known.counted.get(condition.name, ())))
+        condition.name: levels(answer for answer, _ in known.answers.get(condition.name, ()))
         for condition in known.plan.conditions
     }
     by_name = {
@@ -115,7 +115,7 @@ def _prompt(known: Facts, samples: Samples) -> PromptAnalysis:
         _comparison(known, by_name[a.name], by_name[b.name], levels_of[a.name] | levels_of[b.name])
         for a, b in known.plan.pairs
     )
-    leaves = leaves_of(known.everything)
+    leaves = leaves_of(one_by_one(known.everything))
     everything = reduce(or_, levels_of.values())
     return PromptAnalysis(
         id=known.chapter.prompt.id,
@@ -132,16 +132,16 @@ def _prompt(known: Facts, samples: Samples) -> PromptAnalysis:
 
 def _condition(known: Facts, condition: Condition, samples: Samples, seen: Levels) -> ConditionAnalysis:
     attempts = known.judged.get(condition.name, ())
-    counted = completions(known.counted.get(condition.name, ()))
+    answers = known.answers.get(condition.name, ())
     table = known.rows(condition.name)
     reached = company(condition, known.blocks(condition), samples, known.paces)
     own = {attempt.block for attempt in attempts}
     return ConditionAnalysis(
         condition=condition,
         company=reached,
-        verdict=_condition_verdict(counted, is_shown(reached)),
+        verdict=_condition_verdict(answers, is_shown(reached)),
         attempts=len(attempts),
-        completions=len(counted),
+        completions=len(known.counted.get(condition.name, ())),
         fillers=sum(filler.block in own for filler in known.chapter.fillers),
         failures=_tallies(
             (attempt.outcome.reason, attempt.outcome.message)
@@ -155,17 +155,17 @@ def _condition(known: Facts, condition: Condition, samples: Samples, seen: Level
         agreement=agreement(table, seed=known.plan.seed),
         modal_share=modal_share(table),
         variant_rate_upper=variant_rate_upper(table),
-        length=_length(counted),
+        length=_length(answers),
         first_difference=seen.first_difference,
-        cached_tokens=_cached_tokens(counted),
+        cached_tokens=_cached_tokens(answers),
     )
 
 
-def _condition_verdict(completions: Sequence[Completion], shown: bool) -> Verdict:
-    texts = {completion.text for completion in completions}
+def _condition_verdict(answers: Weighed, shown: bool) -> Verdict:
+    texts = {answer.text for answer, _ in answers}
     if len(texts) > 1:
         return Verdict.DIVERGED
-    if len(completions) < 2 or not shown or texts == {""}:
+    if sum(count for _, count in answers) < 2 or not shown or texts == {""}:
         return Verdict.UNDECIDED
     return Verdict.AGREED
 
@@ -187,7 +187,8 @@ def _p(known: Facts, a: str, b: str) -> float:
     if known.kinds is None:
         return 1.0
     labels = {a: 0, b: 1}
-    stratum = known.kinds.stratum(np.array([labels.get(name, -1) for name in known.condition_of]))
+    of = np.array([labels.get(condition.name, -1) for condition in known.plan.conditions])
+    stratum = known.kinds.stratum(of[known.condition_of])
     p = p_value([stratum] if stratum else [], seed=known.plan.seed)
     return 1.0 if p is None else p
 
@@ -210,7 +211,10 @@ def _worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def _texts(known: Facts, leaves: Sequence[Leaf]) -> tuple[DistinctText, ...]:
-    counts = {name: Counter(one.text for one in completions(attempts)) for name, attempts in known.counted.items()}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in known.answers}
+    for name, answers in known.answers.items():
+        for answer, count in answers:
+            counts[name][answer.text] += count
     names = [condition.name for condition in known.plan.conditions]
     return tuple(
         DistinctText(
@@ -226,13 +230,13 @@ def _texts(known: Facts, leaves: Sequence[Leaf]) -> tuple[DistinctText, ...]:
     )
 
 
-def _length(completions: Sequence[Completion]) -> Length | None:
-    lengths = [len(completion.text) for completion in completions]
+def _length(answers: Weighed) -> Length | None:
+    lengths = [len(answer.text) for answer in one_by_one(answers)]
     return Length(min=min(lengths), median=median(lengths), max=max(lengths)) if lengths else None
 
 
-def _cached_tokens(completions: Sequence[Completion]) -> CachedTokens | None:
-    told = [one.usage.cached for one in completions if one.usage.cached is not None]
+def _cached_tokens(answers: Weighed) -> CachedTokens | None:
+    told = [cached for answer in one_by_one(answers) if (cached := answer.usage.cached) is not None]
     return CachedTokens(min=min(told), median=median(told), max=max(told), n=len(told)) if told else None
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from statistics import median
 
+from temp0.core.header import tells_cache
 from temp0.core.run import Attempt, Completion
 
 REPLAYED = "replayed"
@@ -21,10 +21,10 @@ RESOLUTION_S = 1.0
 FASTER = 0.5
 """The share of a new answer's time within which a repeated one came much faster."""
 
-_HIT = re.compile(r"\bhit\b", re.IGNORECASE)
+_HIT = re.compile(r"hit(?![a-z])", re.IGNORECASE)  # also in TCP_MEM_HIT and RefreshHit
+_NO_HIT = re.compile(r"miss|pass", re.IGNORECASE)
+_SAYS_SO = re.compile(r"(?:\bhit|\bfrom-cache|\bcached|\breplayed)$")
 _YES = frozenset({"1", "true", "yes"})
-# A cache of the prompt's keys and values still computes every answer, and a key of a cache tells no hit.
-_NO_STATUS = frozenset({"prompt", "prefix", "kv", "token", "tokens", "read", "write", "input", "key"})
 
 
 def replays(attempts: Sequence[Attempt], *, shared_ids: frozenset[str]) -> dict[int, str]:
@@ -35,18 +35,21 @@ def replays(attempts: Sequence[Attempt], *, shared_ids: frozenset[str]) -> dict[
     creation is told in whole seconds: within one second it proves nothing of an id that never changes, unless the
     repeated answers came much faster, too.
     """
-    found: dict[int, str] = {}
-    for attempt in attempts:
-        if isinstance(attempt.outcome, Completion):
-            for name, value in attempt.outcome.headers:
-                if _may_tell(name) and _is_hit(name, value):
-                    found[attempt.order] = f"the server says so: {name}: {value}"
+    answers = {id(attempt.outcome): attempt.outcome for attempt in attempts}
+    hits = {key: hit for key, answer in answers.items() if isinstance(answer, Completion) and (hit := _hit(answer))}
+    found = {one.order: hits[id(one.outcome)] for one in attempts if id(one.outcome) in hits} if hits else {}
     for same in _same_answers(attempts, shared_ids):
         ended_s = min(one.ended_s for one in same)
         again = [attempt for attempt in same[1:] if attempt.started_s >= ended_s]
         for attempt in again if _can_tell(same, again) else ():
             found.setdefault(attempt.order, _seen_before(same, again))
     return found
+
+
+def _hit(answer: Completion) -> str | None:
+    """The last header that says that the answer came from a cache."""
+    told = [f"{name}: {value}" for name, value in answer.headers if tells_cache(name) and _is_hit(name, value)]
+    return f"the server says so: {told[-1]}" if told else None
 
 
 def _same_answers(attempts: Sequence[Attempt], shared_ids: frozenset[str]) -> list[list[Attempt]]:
@@ -86,17 +89,16 @@ def _seen_before(same: Sequence[Attempt], again: Sequence[Attempt]) -> str:
     )
 
 
-@lru_cache(maxsize=1024)
-def _may_tell(name: str) -> bool:
-    words = set(re.findall("[a-z0-9]+", name.lower()))
-    return name.lower() == "age" or (bool(words & {"cache", "hit"}) and not words & _NO_STATUS)
-
-
 def _is_hit(name: str, value: str) -> bool:
     """Whether a cache header says that this very answer came from the cache."""
-    if name.lower() == "age":
+    name = name.lower()
+    if name == "age":
         return value.strip().isdecimal() and int(value) > 0
+    if name == "cache-status":  # RFC 9211: each cache with its parameters, of which `hit` is one
+        return any("hit" in re.split(r"\s*;\s*", cache.strip().lower())[1:] for cache in value.split(","))
+    if name == "x-varnish":  # the number of this request, and beside it that of the one which filled the cache
+        return len(value.split()) == 2
     first = re.split(r"[,;]", value)[0]
-    if _HIT.search(first) and "miss" not in first.lower():
+    if _HIT.search(first) and not _NO_HIT.search(first):
         return True
-    return value.strip().lower() in _YES and bool(re.search(r"hit\b", name.lower()))
+    return value.strip().lower() in _YES and bool(_SAYS_SO.search(name))

@@ -132,11 +132,17 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Which endpoint was asked: where, in which dialect, for which model. Holds no key."""
+    """Which endpoint was asked: where, in which dialect, for which model. Holds no key.
+
+    `extra` is the JSON object that the user had merged into each body, `""` where none was; `headers` names, in lower
+    case and separated by spaces, the headers of the user's own, whose values are not kept.
+    """
 
     url: str
     api: str
     model: str
+    extra: str = ""
+    headers: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

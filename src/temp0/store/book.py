@@ -1,14 +1,14 @@
 """One stored run, as it stood at one moment, cut into its preface and its chapters.
 
-Equal to what `core.chapter` makes of the same run in memory, without ever holding more than the attempts of one
-prompt and a few words about each of the others.
+Judged like what `core.chapter` makes of the same run in memory, without ever holding more than the attempts of one
+prompt, extracted, and a few words about each of the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -18,12 +18,13 @@ from temp0.core.company import Pace, paces
 from temp0.core.plan import Prompt
 from temp0.core.run import Attempt, Run
 from temp0.core.text import from_utf8
-from temp0.store import reading
+from temp0.store.extract import Extract
 from temp0.store.fault import plain_errors
-from temp0.store.reading import Shelf
+from temp0.store.reading import header, of_orders, query, rows
 from temp0.store.survey import SURVEYED, Survey, survey
 
-_ANSWERS = reading.query("id", "text", "created")
+_ANSWERS = of_orders("id", "text", "created")
+_AT_ONCE = 1_000
 
 
 class Book:
@@ -40,7 +41,7 @@ class Book:
             return Preface(
                 run=self._run,
                 requests=len(self._survey.asked),
-                shared_ids=self._shared_ids(),
+                shared_ids=frozenset(map(from_utf8, self._shared_ids)),
                 paces=self._paces(),
             )
 
@@ -51,20 +52,20 @@ class Book:
 
     @cached_property
     def _run(self) -> Run:
-        return reading.header(self._connection, self._number)
+        return header(self._connection, self._number)
 
     @cached_property
     def _survey(self) -> Survey:
-        return survey(reading.rows(self._connection, reading.query(*SURVEYED), self._number))
+        return survey(rows(self._connection, query(*SURVEYED), self._number))
 
     def _chapter(self, prompt: Prompt) -> Chapter:
         with plain_errors(self._path):
-            shelf, asked = self._shelf(), self._survey.asked
-            judged = shelf.judged(prompt.id)
+            extract, asked = self._extract(), self._survey.asked
+            judged = extract.judged(prompt.id)
             return Chapter(
                 prompt=prompt,
                 judged=judged,
-                fillers=shelf.at(self._filler_orders(judged)),
+                fillers=extract.at(self._filler_orders(prompt, judged)),
                 predecessors={
                     attempt.order: asked[attempt.predecessor]
                     for attempt in judged
@@ -72,34 +73,51 @@ class Book:
                 },
             )
 
-    def _filler_orders(self, judged: Iterable[Attempt]) -> list[int]:
-        beside = self._survey.fillers
-        return sorted({order for block in {one.block for one in judged} for order in beside.get(block, ())})
+    def _filler_orders(self, prompt: Prompt, judged: Iterable[Attempt]) -> list[int]:
+        asked, fillers, before = self._survey.asked, self._survey.fillers, self._survey.before
+        blocks = dict.fromkeys((one.block, one.condition) for one in judged)
+        found = {order for block, _ in blocks for order in fillers.get(block, ())}
+        for block, condition in blocks:
+            if earlier := fillers.get(before.get(block, block)):
+                is_alone = condition in self._alone
+                found.update(order for order in earlier if not is_alone or asked[order][0] == prompt.id)
+        return sorted(found)
 
-    def _shared_ids(self) -> frozenset[str]:
+    @cached_property
+    def _shared_ids(self) -> frozenset[bytes]:
         """Of the ids that came more than once, those that did not come with one text and one time of creation."""
-        repeated = self._survey.repeated
-        if not repeated:
-            return frozenset()
         first: dict[bytes, tuple[bytes, bytes | None]] = {}
-        shared = set()
-        for answer_id, text, created in chain.from_iterable(reading.rows(self._connection, _ANSWERS, self._number)):
-            if answer_id in repeated and first.setdefault(answer_id, (text, created)) != (text, created):
-                shared.add(answer_id)
-        return frozenset(map(from_utf8, shared))
+        shared: set[bytes] = set()
+        named = [(order, name) for name, orders in self._survey.repeated.items() for order in orders]
+        for start in range(0, len(named), _AT_ONCE):
+            unsure = [order for order, name in named[start : start + _AT_ONCE] if name not in shared]
+            doubtful = json.dumps(unsure, allow_nan=False)
+            for answers in rows(self._connection, _ANSWERS, self._number, doubtful):
+                for name, text, created in answers:
+                    if first.setdefault(name, (text, created)) != (text, created):
+                        shared.add(name)
+        return frozenset(shared)
 
     def _paces(self) -> dict[str, Pace]:
         """The pace of every prompt where fillers of other prompts keep company, and nothing elsewhere."""
         plan = self._run.plan
         if not any(condition.company > 1 and condition.filler == "mixed" for condition in plan.conditions):
             return {}
-        alone = frozenset(condition.name for condition in plan.conditions if condition.company == 1)
         return {
             name: pace
             for prompt in plan.prompts
-            for name, pace in paces(self._shelf().judged(prompt.id), alone).items()
+            for name, pace in paces(self._extract().judged(prompt.id), self._alone).items()
         }
 
-    def _shelf(self) -> Shelf:
+    @cached_property
+    def _alone(self) -> frozenset[str]:
+        return frozenset(condition.name for condition in self._run.plan.conditions if condition.company == 1)
+
+    def _extract(self) -> Extract:
         """A new one for each prompt, so that no more is remembered than the texts of one."""
-        return Shelf(self._connection, self._number)
+        return Extract(self._connection, self._number, self._naming)
+
+    @cached_property
+    def _naming(self) -> Collection[bytes]:
+        """The ids that came more than once and name one answer."""
+        return self._survey.repeated.keys() - self._shared_ids

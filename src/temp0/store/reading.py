@@ -6,9 +6,8 @@ Attempts are taken from the driver itself: wrapped by SQLAlchemy, each row would
 from __future__ import annotations
 
 import gc
-import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, cast
@@ -16,7 +15,7 @@ from typing import Any, cast
 from sqlalchemy import Connection, select
 
 from temp0.core.run import Address, Attempt, Run, Sample
-from temp0.core.text import from_utf8, utf8
+from temp0.core.text import from_utf8
 from temp0.errors import StoreError
 from temp0.store.encoding import optional_label, plan_from
 from temp0.store.row import Reader, Row
@@ -31,9 +30,12 @@ def query(*names: str, index: str = "INDEXED BY attempts_of_a_prompt") -> str:
     return f"SELECT {columns} FROM attempts {index} WHERE run = ?"
 
 
+def of_orders(*names: str) -> str:
+    """A query for these columns of the attempts of one run that have the orders of a JSON array."""
+    return f'{query(*names, index="")} AND "order" IN (SELECT value FROM json_each(?))'
+
+
 OF_RUN = query(*ATTEMPTS.c.keys())
-JUDGED = f"{OF_RUN} AND prompt = ? AND role = 'judged'"
-OF_ORDERS = f'{query(*ATTEMPTS.c.keys(), index="")} AND "order" IN (SELECT value FROM json_each(?))'
 
 
 def header(connection: Connection, number: int) -> Run:
@@ -43,7 +45,13 @@ def header(connection: Connection, number: int) -> Run:
     return Run(
         id=from_utf8(row.id),
         created=from_utf8(row.created),
-        address=Address(url=from_utf8(row.url), api=from_utf8(row.api), model=from_utf8(row.model)),
+        address=Address(
+            url=from_utf8(row.url),
+            api=from_utf8(row.api),
+            model=from_utf8(row.model),
+            extra=optional_label(row.extra) or "",
+            headers=optional_label(row.headers) or "",
+        ),
         plan=plan_from(row.plan),
         cold_by=optional_label(row.cold_by),
         samples=tuple(
@@ -53,31 +61,12 @@ def header(connection: Connection, number: int) -> Run:
     )
 
 
-class Shelf:
-    """The attempts of one run, given by their order; equal texts among what one shelf gives are one object."""
-
-    def __init__(self, connection: Connection, number: int) -> None:
-        self._connection = connection
-        self._number = number
-        self._reader = Reader(content(connection))
-
-    def everything(self) -> tuple[Attempt, ...]:
-        """All of them."""
-        return self._attempts(OF_RUN)
-
-    def judged(self, prompt_id: str) -> tuple[Attempt, ...]:
-        """The judged ones of a prompt."""
-        return self._attempts(JUDGED, utf8(prompt_id))
-
-    def at(self, orders: Sequence[int]) -> tuple[Attempt, ...]:
-        """Those of these orders."""
-        return self._attempts(OF_ORDERS, json.dumps(orders, allow_nan=False)) if orders else ()
-
-    def _attempts(self, text: str, *asked: Any) -> tuple[Attempt, ...]:
-        with _no_collection():
-            batches = rows(self._connection, text, self._number, *asked)
-            found = [attempt for some in batches for attempt in self._reader.attempts(some)]
-            return tuple(sorted(found, key=attrgetter("order")))
+def everything(connection: Connection, number: int) -> tuple[Attempt, ...]:
+    """All attempts of the run of that number, by their order; equal texts are one object."""
+    reader = Reader(content(connection))
+    with no_collection():
+        found = [attempt for some in rows(connection, OF_RUN, number) for attempt in reader.attempts(some)]
+        return tuple(sorted(found, key=attrgetter("order")))
 
 
 def rows(connection: Connection, text: str, *asked: Any) -> Iterator[list[Row]]:
@@ -101,7 +90,7 @@ def content(connection: Connection) -> Callable[[bytes], bytes]:
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def no_collection() -> Iterator[None]:
     """Keep Python from looking for cycles among values that have none, which would take a fifth of the time."""
     was_enabled = gc.isenabled()
     gc.disable()

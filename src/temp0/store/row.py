@@ -88,12 +88,12 @@ class Reader:
     """
 
     def __init__(self, content: Callable[[bytes], bytes]) -> None:
-        self._labels = _Decoded(from_utf8)
-        self._usages = _Decoded(usage_from)
-        self._texts = _Decoded(lambda digest: from_utf8(content(digest)))
-        self._tokens = _Decoded(lambda digest: unpacked(content(digest)))
-        self._bodies = _Decoded(content)
-        self._tool_calls = _Decoded(_tool_calls)
+        self._labels = Decoded(from_utf8)
+        self._usages = Decoded(usage_from)
+        self._texts = Decoded(lambda digest: from_utf8(content(digest)))
+        self._tokens = Decoded(lambda digest: unpacked(content(digest)))
+        self._bodies = Decoded(content)
+        self._tool_calls = Decoded(_tool_calls)
 
     def attempts(self, rows: Sequence[Row]) -> list[Attempt]:
         """The attempts of rows of `schema.ATTEMPTS`, column by column, which takes half as long as row by row."""
@@ -152,17 +152,17 @@ def _tool_calls(data: bytes) -> tuple[ToolCall, ...]:
     return tuple(ToolCall(name=name, arguments=arguments) for name, arguments in pairs_from(data))
 
 
-class _Decoded(dict[bytes | None, Any]):
+class Decoded(dict[Any, Any]):
     """What values mean, decoded when first asked for; what is `None` stays so."""
 
-    def __init__(self, decode: Callable[[bytes], Any]) -> None:
+    def __init__(self, decode: Callable[[Any], Any]) -> None:
         super().__init__({None: None})
         self._decode = decode
 
-    def __missing__(self, data: bytes) -> Any:
+    def __missing__(self, data: Any) -> Any:
         value = self[data] = self._decode(data)
         return value
 
-    def all(self, column: Iterable[bytes | None]) -> Iterator[Any]:
+    def all(self, column: Iterable[Any]) -> Iterator[Any]:
         """What each value of a column means."""
         return map(self.__getitem__, column)

@@ -113,7 +113,13 @@ _BODIES: Migration = (
     "ALTER TABLE attempts ADD COLUMN received BLOB REFERENCES contents (hash)",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST, _COLD_BY, _BODIES)
+# What the user had sent beside what the dialect says.
+_EXTRA: Migration = (
+    "ALTER TABLE runs ADD COLUMN extra BLOB",  # a JSON object, merged into each body
+    "ALTER TABLE runs ADD COLUMN headers BLOB",  # names, separated by spaces
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _COLD_BY, _BODIES, _EXTRA)
 
 
 def _columns(name: str, columns: str) -> TableClause:
@@ -121,7 +127,7 @@ def _columns(name: str, columns: str) -> TableClause:
 
 
 # The columns without types, so that SQLAlchemy hands values to sqlite3 and back as they are.
-RUNS = _columns("runs", "number id created url api model planned plan version environment cold_by")
+RUNS = _columns("runs", "number id created url api model planned plan version environment cold_by extra headers")
 ENDINGS = _columns("endings", "run")
 CONTENTS = _columns("contents", "hash bytes")
 ATTEMPTS = _columns(

@@ -7,6 +7,7 @@ same file meanwhile.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ from temp0.store.database import Database
 from temp0.store.encoding import Pairs, optional_utf8, pairs_bytes, plan_bytes
 from temp0.store.fault import is_repeat
 from temp0.store.row import Contents, attempt_row, sample_row
-from temp0.store.schema import ENDINGS, RUNS
+from temp0.store.schema import CONTENTS, ENDINGS, RUNS
 from temp0.store.summary import RunSummary, summaries
 from temp0.store.writing import append_rows
 
@@ -94,9 +95,17 @@ class Store:
             "version": optional_utf8(version),
             "environment": pairs_bytes(environment),
             "cold_by": optional_utf8(run.cold_by),
+            "extra": optional_utf8(run.address.extra or None),
+            "headers": optional_utf8(run.address.headers or None),
         }
         with self._database.writing() as connection, _no_repeat(f"run {run.id} is stored already"):
             connection.execute(insert(RUNS).values(row))
+
+    def keep(self, run_id: str, bodies: Iterable[bytes]) -> None:
+        """Store raw bodies, each once, before the attempts that name them as `received`."""
+        contents = {hashlib.sha256(body).digest(): body for body in bodies}
+        with self._place(run_id)[0].writing() as connection:
+            append_rows(connection, list(contents.items()), (), ())
 
     def append(self, run_id: str, attempts: Sequence[Attempt], samples: Sequence[Sample] = ()) -> None:
         """Store all of these or, where anything is wrong with one of them, none: an order is stored only once."""
@@ -108,6 +117,14 @@ class Store:
         with database.writing() as connection, _no_repeat(repeat):
             append_rows(connection, new, rows, [sample_row(number, sample) for sample in samples])
         self._remember(digest for digest, _ in new)
+
+    def body(self, run_id: str, digest: str) -> bytes:
+        """The raw body that an attempt of the run names as `received`."""
+        with self._place(run_id)[0].reading() as connection:
+            kept = connection.scalar(select(CONTENTS.c.bytes).where(CONTENTS.c.hash == bytes.fromhex(digest)))
+        if kept is None:
+            raise StoreError(f"the store {self.path} does not hold the body {digest}")
+        return bytes(kept)
 
     def finish(self, run_id: str) -> None:
         """Mark the run as carried out to its end; once more changes nothing."""
@@ -155,7 +172,7 @@ class Store:
         """The whole run: attempts by their order, samples as they were appended."""
         database, number = self._place(run_id)
         with database.reading() as connection:
-            return replace(reading.header(connection, number), attempts=reading.Shelf(connection, number).everything())
+            return replace(reading.header(connection, number), attempts=reading.everything(connection, number))
 
     @contextmanager
     def book(self, run_id: str) -> Iterator[Book]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from temp0.core.text import from_utf8
-from temp0.store.row import Row
+from temp0.store.row import Decoded, Row
 
 # The columns that a survey is made of.
 SURVEYED = ("order", "prompt", "condition", "block", "role", "id")
@@ -21,46 +21,34 @@ class Survey:
     """What the attempts of a run have to do with each other.
 
     `asked` gives the prompt and the condition of an attempt by its order, `fillers` the orders of those that were sent
-    in a block or in the block before it in time, and `repeated` the response ids, as stored, that came more than once.
+    in a block, `before` the block with fillers that began just before a block, and `repeated` the orders of each
+    response id, as stored, that came more than once.
     """
 
     asked: Mapping[int, tuple[str, str]]
     fillers: Mapping[int, Sequence[int]]
-    repeated: frozenset[bytes]
+    before: Mapping[int, int]
+    repeated: Mapping[bytes, Sequence[int]]
 
 
 def survey(batches: Iterable[Sequence[Row]]) -> Survey:
     """The survey of a run whose attempts come, in any order, as batches of rows of the columns `SURVEYED`."""
     asked: dict[int, tuple[str, str]] = {}
-    questions: dict[tuple[bytes, bytes], tuple[str, str]] = {}
+    questions = Decoded(lambda told: (from_utf8(told[0]), from_utf8(told[1])))
     began: dict[int, int] = {}
     fillers: dict[int, list[int]] = {}
-    ids: set[bytes] = set()
-    repeated: set[bytes] = set()
+    first: dict[bytes, int] = {}
+    repeated: dict[bytes, list[int]] = {}
     for rows in batches:
-        for order, prompt, condition, block, role, answer_id in rows:
-            question = prompt, condition
-            if question not in questions:
-                questions[question] = from_utf8(prompt), from_utf8(condition)
-            asked[order] = questions[question]
-            if began.get(block, order) >= order:
+        orders, prompts, conditions, blocks, roles, ids = zip(*rows, strict=True)
+        asked.update(zip(orders, questions.all(zip(prompts, conditions, strict=True)), strict=True))
+        for order, block, role, answer_id in zip(orders, blocks, roles, ids, strict=True):
+            if began.setdefault(block, order) > order:
                 began[block] = order
             if role == "filler":
                 fillers.setdefault(block, []).append(order)
-            if answer_id in ids:
-                repeated.add(answer_id)
-            elif answer_id is not None:
-                ids.add(answer_id)
-    return Survey(asked=asked, fillers=_beside(fillers, began), repeated=frozenset(repeated))
-
-
-def _beside(fillers: Mapping[int, Sequence[int]], began: Mapping[int, int]) -> dict[int, Sequence[int]]:
-    """For each block that has any, the fillers sent in it and in the one that began before it."""
-    if not fillers:
-        return {}
-    in_time = sorted(began, key=began.__getitem__)
-    beside: dict[int, Sequence[int]] = dict(fillers)
-    for before, block in pairwise(in_time):
-        if before in fillers:
-            beside[block] = [*fillers[before], *fillers.get(block, ())]
-    return beside
+            if answer_id is not None and (earlier := first.setdefault(answer_id, order)) != order:
+                repeated.setdefault(answer_id, [earlier]).append(order)
+    in_time = pairwise(sorted(began, key=began.__getitem__) if fillers else ())
+    before = {block: earlier for earlier, block in in_time if earlier in fillers}
+    return Survey(asked=asked, fillers=fillers, before=before, repeated=repeated)

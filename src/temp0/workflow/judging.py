@@ -19,6 +19,7 @@ from temp0.core.chapter import Preface
 from temp0.core.judgement import Examined, concluded, examined, judged
 from temp0.engine.arithmetic import usable_cores
 from temp0.store import Store
+from temp0.store.reading import no_collection
 
 SHARED_FROM = 200_000
 """Planned attempts from which starting processes costs less than it saves."""
@@ -27,18 +28,18 @@ MOST_PROCESSES = 4
 
 def judged_run(store: Store, run: str) -> Analysis:
     """The analysis of a stored run. Raises `StoreError`."""
-    if store.planned(run) >= SHARED_FROM and store.is_finished(run):
-        processes = min(usable_cores(), MOST_PROCESSES)
+    processes = min(usable_cores(), MOST_PROCESSES)
+    if processes > 1 and store.planned(run) >= SHARED_FROM and store.is_finished(run):
         try:
             return shared_out(store.path, run, processes=processes)
         except (RecursionError, BrokenProcessPool):
             pass  # a fork tree too deep to be sent, or a process that was killed: here it can still be done
-    with store.book(run) as book:
+    with no_collection(), store.book(run) as book:
         return judged(book.preface(), book.chapters())
 
 
 def shared_out(path: Path, run: str, *, processes: int) -> Analysis:
-    """The analysis by so many processes, each of which takes every so many-th prompt.
+    """The analysis by so many processes (2 or more), this one included; each takes every so many-th prompt.
 
     Raises:
         RecursionError: A fork tree is too deep to be sent from one process to another.
@@ -46,21 +47,21 @@ def shared_out(path: Path, run: str, *, processes: int) -> Analysis:
 
     """
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_ignore_interrupts) as pool:
+    with ProcessPoolExecutor(processes - 1, mp_context=context, initializer=_ignore_interrupts) as pool:
         try:
-            tasks = [pool.submit(_share, path, run, place, processes) for place in range(processes)]
-            shares = [task.result() for task in tasks]
+            tasks = [pool.submit(_share, path, run, place, processes) for place in range(1, processes)]
+            front, own = _share(path, run, 0, processes)
+            shares = [own, *(task.result()[1] for task in tasks)]
         except BaseException:
             for process in multiprocessing.active_children():
                 process.terminate()
             raise
-    rounds = zip_longest(*(share for _, share in shares))
-    parts = [part for part in chain.from_iterable(rounds) if part is not None]
-    return concluded(shares[0][0], parts)
+    parts = [part for part in chain.from_iterable(zip_longest(*shares)) if part is not None]
+    return concluded(front, parts)
 
 
 def _share(path: Path, run: str, place: int, processes: int) -> tuple[Preface, Sequence[Examined]]:
-    with Store.open(path) as store, store.book(run) as book:
+    with no_collection(), Store.open(path) as store, store.book(run) as book:
         front = book.preface()
         return front, list(examined(front, book.chapters(slice(place, None, processes))))
 

@@ -122,8 +122,9 @@ def _told(
     asked = len(evidence.prompts)
     deeper = f", its logprobs in {by_logprobs:,}" if by_logprobs else ""
     lukewarm = "; the server told cached tokens in what should have been cold" if _is_lukewarm(cold) else ""
+    where = f" in {len(clean):,} of {counted(asked, 'prompt')}{deeper}" if asked > 1 else ""
     return (
-        f"the text differs between cold and warm in {len(clean):,} of {counted(asked, 'prompt')}{deeper}: in prompt "
+        f"the text differs between cold and warm{where}: in prompt "
         f"{first} cold always one text ({cold.completions} of {cold.completions}), warm always another "
         f"({warm.completions} of {warm.completions}){lukewarm}"
     )
@@ -144,13 +145,14 @@ def _by_place(evidence: Evidence) -> _Route | None:
     test = pooled(strata, seed=evidence.plan.seed)
     lined = {name: labelled for name, own in found.items() for _, labelled in own if labelled.lines_up}
     firm = named(strata, seed=evidence.plan.seed) if test and test.p <= ALPHA else ()
-    first = next(iter(lined), None)
+    shown = [name for name in firm if name in lined] or list(lined)
+    first = next(iter(shown), None)
     told = "" if first is None else f"in prompt {first} the text lines up with {_what(found[first], lined[first])}"
-    more = f" and {counted(len(lined) - 1, 'more prompt')} like it" if len(lined) > 1 else ""
+    more = f" and {counted(len(shown) - 1, 'more prompt')} like it" if len(shown) > 1 else ""
     return _Route(
         test=test,
         prompts=tuple(lined),
-        named=tuple(name for name in firm if name in lined),
+        named=tuple(name for name in shown if name in firm),
         told=told + more + _again(evidence, lined),
         is_reproduced=any(_recurs(labelled) for labelled in lined.values()) or bool(_flushed(evidence, lined)),
     )

@@ -119,7 +119,7 @@ def _is_sign(ladder: _Ladder) -> bool:
 
 def _told(signs: Sequence[_Ladder], prompts: Sequence[str]) -> str:
     ladder = next(ladder for ladder in signs if ladder.one.prompt.id == prompts[0])
-    others = len({ladder.one.prompt.id for ladder in signs}) - 1
+    others = len(prompts) - 1
     like_it = f" and {counted(others, 'more prompt')} like it" if others else ""
     levels = ", ".join(_level(ladder, level) for level in ladder.levels)
     unlike = "unlike it: " if ladder.alone else ""

@@ -18,8 +18,8 @@ def not_measured(evidence: Evidence) -> Outcome:
     if not short:
         return NOTHING
     one, condition = short[0]
-    wanted = one.planned[condition.name]
-    seen = f"prompt {one.prompt.id}, {condition.name}: {condition.completions} of {wanted} attempts gave a completion"
+    given = f"{condition.completions} of {counted(one.planned[condition.name], 'attempt')} gave a completion"
+    seen = f"prompt {one.prompt.id}, {condition.name}: {given}"
     if excluded := sum(tally.count for tally in condition.excluded):
         seen += f" that counts, {excluded} {'was' if excluded == 1 else 'were'} excluded"
     more = f"; {counted(len(short) - 1, 'more condition')} like it" if len(short) > 1 else ""

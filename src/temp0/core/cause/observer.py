@@ -42,7 +42,7 @@ def observer(evidence: Evidence) -> Outcome:
             cause="observer",
             evidence=f"{plain.name} always one text ({plain.completions} of {plain.completions}), {asked.name} "
             f"{counted(asked.distinct.text, 'text')} in {asked.completions}, not all that one, in prompt {prompts[0]}"
-            f"{_others(seen)}; {tested(test)}",
+            f"{_others(prompts)}; {tested(test)}",
             remedy="judge by the plain attempts, as this verdict does",
             prompts=prompts,
             n=test.n,
@@ -60,5 +60,5 @@ def _pairs(one: PromptEvidence) -> Iterator[tuple[ConditionAnalysis, ConditionAn
                 yield plain, asked
 
 
-def _others(seen: dict[str, tuple[ConditionAnalysis, ConditionAnalysis]]) -> str:
-    return f" and {counted(len(seen) - 1, 'more prompt')} like it" if len(seen) > 1 else ""
+def _others(prompts: tuple[str, ...]) -> str:
+    return f" and {counted(len(prompts) - 1, 'more prompt')} like it" if len(prompts) > 1 else ""

@@ -39,8 +39,10 @@ def sampling(evidence: Evidence) -> Outcome:
 
     No penalty is ever set by temp0; answers that never vary are only suspected, since a server may set one. A chosen
     token at most 0.5 below the top one is a suspicion, a tie is nothing.
-    Without logprobs: nearly every text of every prompt is distinct.
+    Without logprobs: nearly every text of every prompt is distinct. A run that is not greedy is found as such.
     """
+    if not evidence.plan.greedy and (finding := _not_greedy(evidence)):
+        return Outcome(finding=finding)
     if refusal := _refusal(evidence):
         return Outcome(finding=refusal)
     told = [one for one in evidence.prompts if one.informative]
@@ -65,6 +67,22 @@ def sampling(evidence: Evidence) -> Outcome:
             n=total,
             proof="none",
         )
+    )
+
+
+def _not_greedy(evidence: Evidence) -> Finding | None:
+    """A run whose plan left the temperature to the server, or named another than 0."""
+    prompts = [one.prompt for one in evidence.prompts if one.prompt.texts]
+    if not prompts:
+        return None
+    total = sum(map(_completions, prompts))
+    return Finding(
+        cause="sampling",
+        evidence=f"temperature 0 was not sent with any of {counted(total, 'completion')}: the run is not greedy",
+        remedy="answers that are drawn differ by chance; choose a model that accepts temperature 0",
+        prompts=tuple(prompt.id for prompt in prompts),
+        n=total,
+        proof="rule",
     )
 
 

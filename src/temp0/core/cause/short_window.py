@@ -5,6 +5,7 @@ from __future__ import annotations
 from temp0.core.analysis import DistinctText
 from temp0.core.cause.evidence import Evidence
 from temp0.core.cause.finding import NOTHING, Finding, Outcome
+from temp0.core.cause.wording import counted
 from temp0.core.fork import LENGTH_FINISHES
 
 
@@ -18,7 +19,7 @@ def short_window(evidence: Evidence) -> Outcome:
     return Outcome(
         finding=Finding(
             cause="short-window",
-            evidence=f"every completion ended by length, the longest after {longest} characters; "
+            evidence=f"every completion ended by length, the longest after {counted(longest, 'character')}; "
             "forks later than that cannot be seen",
             remedy="raise --max-tokens to see further",
             prompts=tuple(prompt.id for prompt in cut),
