@@ -4,6 +4,7 @@ Every round asks the same server with each client in turn, so that a noisy machi
 """
 
 import asyncio
+import resource
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from statistics import median
 import aiohttp
 import httpx
 
+from temp0.core.run import Attempt
 from temp0.store import Store
 from temp0.workflow import planning
 from temp0.workflow.planning import Wish
@@ -74,12 +76,17 @@ async def bare_httpx(url: str, requests: int, at_once: int) -> float:
 
 async def temp0_probe(url: str, requests: int, at_once: int) -> float:
     """Fillers counted, everything recorded in a store on disk, from the first request sent to the last answer."""
-    prompts = planning.text_prompts(["Say hi."], Wish(n=max(1, requests // 2)))
+    attempts = await temp0_attempts(url, max(1, requests // 2), at_once)
+    return len(attempts) / (max(one.ended_s for one in attempts) - min(one.started_s for one in attempts))
+
+
+async def temp0_attempts(url: str, judged: int, at_once: int) -> tuple[Attempt, ...]:
+    """So many judged ones, and the fillers that keep the pool full while a block ends."""
+    prompts = planning.text_prompts(["Say hi."], Wish(n=judged))
     plan = planning.plan(prompts, planning.conditions(company=(at_once,)))
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "runs.db") as store:
         sitting = await probe(plan, Where(url=url, model="bench"), store=store)
-    attempts = sitting.run.attempts
-    return len(attempts) / (max(one.ended_s for one in attempts) - min(one.started_s for one in attempts))
+    return sitting.run.attempts
 
 
 async def rates(wait_s: float, at_once: int, requests: int, rounds: int) -> dict[str, list[float]]:
@@ -94,6 +101,33 @@ async def rates(wait_s: float, at_once: int, requests: int, rounds: int) -> dict
     return seen
 
 
+def many_in_flight(requests: int, at_once: int, rounds: int = 3) -> Iterator[tuple[str, str]]:
+    """The same beside a server of 1 s, asked so many questions at once, and how many there really were."""
+    _allow_open_files(4 * at_once)
+    bare, ours, peaks, counts = [], [], [], []
+    for _ in range(rounds):
+        with waiting_server(1.0) as url:
+            bare.append(asyncio.run(bare_aiohttp(url, requests, at_once)))
+        with waiting_server(1.0) as url:
+            attempts = asyncio.run(temp0_attempts(url, requests, at_once))
+        ours.append(len(attempts) / (max(one.ended_s for one in attempts) - min(one.started_s for one in attempts)))
+        peaks.append(max(one.in_flight for one in attempts))
+        counts.append(len(attempts))
+    yield (
+        f"probe over bare aiohttp, 1 s, {at_once:,} in flight",
+        f"{ratio(ours, bare)} ({median(bare):.0f}/s bare; {median(counts):,.0f} requests, peak {min(peaks):,})",
+    )
+
+
+def _allow_open_files(count: int) -> None:
+    """Raise the limit on open files, which the server's process inherits."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < count:
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (count if hard == resource.RLIM_INFINITY else min(count, hard), hard)
+        )
+
+
 def figures(rounds: int = 5) -> Iterator[tuple[str, str]]:
     """Rows of (figure, value): ratios of rates in the same round, median and range."""
     for at_once, requests in ((4, 800), (32, 4800), (64, 4800)):
@@ -104,6 +138,8 @@ def figures(rounds: int = 5) -> Iterator[tuple[str, str]]:
             f"{ratio(seen['temp0'], seen['aiohttp'])} ({bare})",
         )
         yield f"httpx over aiohttp, both bare, 20 ms, {at_once} in flight", ratio(seen["httpx"], seen["aiohttp"])
+    for at_once in (100, 1000):  # the growth: ten times as many at once
+        yield from many_in_flight(10 * at_once, at_once)
 
 
 def ratio(these: list[float], those: list[float]) -> str:

@@ -16,6 +16,7 @@ from statistics import median
 
 import analysis_rate
 import probe_rate
+import stream_rate
 
 NOTEBOOK = Path(__file__).parent.parent / "docs" / "notebook.md"
 
@@ -44,7 +45,7 @@ def machine() -> str:
 
 
 def table() -> str:
-    rows = [*start_up(), *probe_rate.figures(), *analysis_rate.figures()]
+    rows = [*start_up(), *probe_rate.figures(), *stream_rate.figures(), *analysis_rate.figures()]
     lines = [f"| {name} | {value} |" for name, value in rows]
     heading = f"### `make bench`, {datetime.now(UTC):%Y-%m-%d}, {machine()}"
     return "\n".join(

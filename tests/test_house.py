@@ -17,7 +17,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 # What each room may import: other rooms, then third-party packages. Everyone has the standard library and `errors`.
 MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "core": (set(), {"numpy", "scipy"}),
-    "probe": ({"core"}, {"aiohttp", "yarl"}),
+    "probe": ({"core"}, {"aiohttp", "msgspec", "yarl"}),
     "store": ({"core"}, {"sqlalchemy", "platformdirs"}),
     "report": ({"core"}, {"rich", "jinja2", "markupsafe"}),
     "kernels": (set(), {"numpy"}),
@@ -26,11 +26,11 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
         {"aiohttp", "gguf", "jinja2", "numpy", "safetensors", "threadpoolctl", "tokenizers"},
     ),
     "lab": ({"core", "kernels"}, {"numpy"}),
-    "workflow": ({"core", "probe", "store", "report", "engine", "lab", "kernels"}, {"platformdirs"}),
+    "workflow": ({"core", "probe", "store", "report", "engine", "lab", "kernels"}, {"msgspec", "platformdirs"}),
     "cli": ({"core", "workflow"}, {"click", "rich"}),
 }
 DOOR_TYPES = {("cli", "engine")}  # a door may name a value in an annotation, without importing it at run time
-HEAVY = ("aiohttp", "gguf", "jinja2", "numpy", "rich", "scipy", "sqlalchemy", "tokenizers")
+HEAVY = ("aiohttp", "gguf", "jinja2", "msgspec", "numpy", "rich", "scipy", "sqlalchemy", "tokenizers")
 VAGUE = {"utils", "common", "misc", "helpers", "base", "manager"}
 LINES_OF_A_MODULE, LINES_OF_A_FUNCTION, LINES_OF_A_KERNEL = 400, 40, 90
 

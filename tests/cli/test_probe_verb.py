@@ -115,7 +115,7 @@ def test_a_refused_key_stops_at_once_and_is_never_shown(tmp_path: Path) -> None:
 )
 def test_a_fault_is_a_failure_with_its_reason_and_never_a_pass(tmp_path: Path, answer: Reply, reason: str) -> None:
     with serving(lambda seen: answer) as server:
-        found = document(temp0("probe", server.url, *QUICK, "--json", *in_store(tmp_path)))
+        found = document(temp0("probe", server.url, *QUICK, "--patience-s", "0", "--json", *in_store(tmp_path)))
     assert (found["verdict"], found["exit_code"]) == ("undecided", 3)
     failures = [one["failures"] for one in found["prompts"][0]["conditions"]]
     assert [[(one["reason"], one["count"]) for one in tallies] for tallies in failures] == [[(reason, 6)]] * 2
@@ -125,7 +125,8 @@ def test_some_faults_among_completions_are_counted_beside_them(tmp_path: Path) -
     with serving(lambda seen: chat("Hi.") if seen.place % 3 else reply({}, 503), delay_s=0.02) as server:
         found = document(temp0("probe", server.url, *QUICK, "--json", *in_store(tmp_path)))
     for one in found["prompts"][0]["conditions"]:
-        assert one["completions"] + sum(tally["count"] for tally in one["failures"]) == one["attempts"] == 6
+        refused = sum(tally["count"] for tally in one["failures"])
+        assert (one["completions"], one["completions"] + refused) == (6, one["attempts"])
     assert found["exit_code"] != 1
 
 
@@ -195,7 +196,7 @@ def test_anthropic_messages_are_spoken(tmp_path: Path) -> None:
             "3 judged requests and 3 primers, and --max-requests allows 5",
         ),
         (["https://user:password@example.com/v1", "--model", "m"], "environment variable"),
-        (["http://127.0.0.1:9/v1", "--api", "ollama", "--model", "m"], "not spoken yet"),
+        (["http://127.0.0.1:9/odd/path", "--model", "m"], "does not tell which dialect is spoken there"),
         (["http://127.0.0.1:9/v1", "--key-env", "NOT_SET_ANYWHERE", "--model", "m"], "NOT_SET_ANYWHERE"),
         (["--weights", "/nowhere/model.gguf"], "/nowhere/model.gguf"),
         (["fake:", "--html", "/nowhere/at/all.html"], "cannot write"),
@@ -243,10 +244,16 @@ def test_a_dry_run_of_a_preset_says_what_it_costs_and_can_find(ask: str) -> None
     said = temp0("probe", "fake:", "--ask", ask, "--dry-run").stdout
     found = document(temp0("probe", "fake:", "--ask", ask, "--dry-run", "--json"))
     assert f"{found['judged']} judged requests" in said
-    assert "needs: 29, 598 or 2,995 blocks" in said
+    assert re.search(r"blocks needed for a chance of 95% +29 +598 +2,995\n", said)
     assert [one["blocks"] for one in found["needed"]] == [29, 598, 2995]
     assert all(0 < seen["chance"] < 1 for one in found["conditions"] for seen in one["seen"])
-    assert ("where temp0 knows none" in said) == (ask in {"cache", "everything"})
+    assert ("it leaves cold out and says so" in said) == (ask in {"cache", "everything"})
+
+
+def test_a_dry_run_says_that_it_does_not_know_whether_cold_can_be_had() -> None:
+    said = temp0("probe", "fake:", "--cache", "cold", "--dry-run").stdout
+    assert "cold: not known yet, since a dry run asks no server" in said
+    assert "it stops and sends nothing" in said
 
 
 CACHED = ("--prompt", "Say hi.", "-n", "4", "--company", "1", "--cache", "both")
@@ -395,7 +402,7 @@ def test_an_interrupted_run_is_reported_and_can_be_finished(tmp_path: Path) -> N
 
 def test_what_failed_is_asked_again_by_resuming(tmp_path: Path) -> None:
     with serving(lambda seen: chat("Hi.") if seen.place % 4 else reply({}, 503), delay_s=0.02) as server:
-        first = document(temp0("probe", server.url, *QUICK, "--json", *in_store(tmp_path)))
+        first = document(temp0("probe", server.url, *QUICK, "--patience-s", "0", "--json", *in_store(tmp_path)))
         server.answer = steady
         found = document(temp0("probe", "--resume", first["run"]["id"], "--json", *in_store(tmp_path)))
     assert [one["completions"] for one in found["prompts"][0]["conditions"]] == [6, 6]

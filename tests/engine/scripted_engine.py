@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from temp0.core.plan import Message
-from temp0.engine.request import Emission, Request
+from temp0.engine.request import Emission, Request, Score
 from temp0.errors import QueueFullError, RequestError, Temp0Error
 
 FIRST = 256
@@ -25,8 +25,23 @@ class ScriptedTokenizer:
     def encode(self, text: str) -> list[int]:
         return list(text.encode())
 
+    def placed(self, text: str) -> list[tuple[int, int]]:
+        return [(byte, place) for place, character in enumerate(text) for byte in character.encode()]
+
     def bytes_of(self, token_id: int) -> bytes:
-        return b"" if token_id == END else self.script[token_id - FIRST]
+        if token_id == END:
+            return b""
+        if token_id >= FIRST + len(self.script):
+            raise RequestError(f"token id {token_id} is outside the vocabulary")
+        return bytes([token_id]) if token_id < FIRST else self.script[token_id - FIRST]
+
+
+def scripted_scores(request: Request) -> tuple[Score, ...]:
+    """Each token after the first is less likely than the one before it; the most likely one is the space."""
+    top = tuple((ord(" ") + rank, -0.125 * (rank + 1)) for rank in range(request.top_logprobs))
+    return tuple(
+        Score(token=token, logprob=-0.5 * place, top=top) for place, token in enumerate(request.tokens) if place
+    )
 
 
 class PlainTemplate:
@@ -117,11 +132,15 @@ class ScriptedEngine:
     def _emissions(self, request: Request) -> list[Emission]:
         tokens = [FIRST + place for place in range(len(self.script))] + [END]
         emissions = []
-        cached = self.cached if request.use_prefix_cache else 0
-        for place, token in enumerate(tokens[: request.max_tokens]):
-            last = place + 1 == request.max_tokens
+        cached = 0 if request.is_cold else self.cached
+        scores = scripted_scores(request) if request.prompt_logprobs else ()
+        for place, token in enumerate(tokens[: max(request.max_tokens, 1)]):
+            last = place + 1 >= request.max_tokens
             finish = "stop" if token == END else "length" if last else None
             logprob = -0.25 * (place + 1) if request.logprobs else None
             top = tuple((FIRST, -1.0 - rank) for rank in range(request.top_logprobs))
-            emissions.append(Emission(token=token, logprob=logprob, top=top, finish=finish, cached_tokens=cached))
+            prompt = scores if not place else ()
+            emissions.append(
+                Emission(token=token, logprob=logprob, top=top, finish=finish, cached_tokens=cached, prompt=prompt)
+            )
         return emissions

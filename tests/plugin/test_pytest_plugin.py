@@ -80,7 +80,7 @@ def test_marker(temp0_probe):
 def test_a_setting_that_cannot_be_right_is_named(tmp_path):
     call = run_pytest(tmp_path, "-q", test=asks(STEADY), settings="[tool.temp0.pytest]\ncompany = 0\n")
     assert call.returncode == 1
-    assert "pytest.company is 0" in call.stdout
+    assert "`pytest.company`" in call.stdout
 
 
 def test_junit_files_have_the_outcome_and_the_run_as_properties(tmp_path):

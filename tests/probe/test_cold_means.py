@@ -123,14 +123,59 @@ def test_a_field_that_the_dialect_drops_is_no_means():
 def test_a_server_with_a_reset_is_reset(owner: str, route: str, answer: bytes, server: str, by: str):
     found, sent = with_cache({"GET /v1/models": models(owner), route: answer}, PrefixCache.means)
     assert found == ColdMeans(server=server, by=by, is_reset=True)
-    assert sent[:2] == ["GET /v1/models", route]
-    assert set(sent[2:]) <= {"GET /metrics"}
+    assert [line for line in sent if line not in {"GET /metrics", "GET /version"}] == ["GET /v1/models", route]
 
 
 def test_vllm_without_its_reset_says_how_to_have_one():
     assert why_not({"GET /v1/models": models("vllm")}) == (
         "vLLM was asked to POST /reset_prefix_cache, and has it only when it is started with VLLM_SERVER_DEV_MODE=1"
     )
+
+
+@pytest.mark.parametrize("release", ["0.9.0", "0.10.2rc1", "0.26.0.dev7+g1234abc", "1.0"])
+@pytest.mark.parametrize("api", ["openai-chat", "vllm"])
+def test_vllm_of_a_release_that_knows_salts_gets_a_new_one_with_each_cold_question(release: str, api: str):
+    async def salts(cache: PrefixCache) -> tuple[ColdMeans | NoColdMeans, list[object], list[bool]]:
+        found = await cache.means()
+        asked = [replace(question(), cache=state) for state in ("cold", "cold", "warm", "as-found")]
+        assert await cache.reset() is None
+        return (
+            found,
+            [cache.fields(each).get("cache_salt") for each in asked],
+            [cache.is_salted(each) for each in asked],
+        )
+
+    routes = {"GET /v1/models": models("vllm"), "GET /version": http(f'{{"version":"{release}"}}')}
+    (found, salts_sent, salted), _ = with_cache(routes, salts, api=api)
+    assert found == ColdMeans(server="vLLM", by="a new cache_salt each time", is_reset=False)
+    assert salts_sent[2:] == [None, None]
+    assert salts_sent[0] != salts_sent[1]
+    assert all(isinstance(salt, str) and len(salt) >= 43 for salt in salts_sent[:2])
+    assert salted == [True, True, False, False]
+
+
+def test_vllm_that_has_both_is_reset_and_salted():
+    async def act(cache: PrefixCache) -> tuple[ColdMeans | NoColdMeans, bool]:
+        found = await cache.means()
+        assert await cache.reset() is None
+        return found, cache.is_salted(replace(question(), cache="cold"))
+
+    routes = {"GET /v1/models": models("vllm"), "GET /version": http('{"version":"0.11.0"}'), VLLM_RESET: DONE}
+    (found, salted), sent = with_cache(routes, act)
+    by = "POST /reset_prefix_cache, and a new cache_salt each time"
+    assert (found, salted) == (ColdMeans(server="vLLM", by=by, is_reset=True), True)
+    assert sent.count(VLLM_RESET) == 2
+
+
+@pytest.mark.parametrize("answer", ['{"version":"0.8.5"}', '{"version":7}', '{"version":"main"}', "{}", "<html>"])
+def test_vllm_that_may_pass_over_a_salt_is_reset(answer: str):
+    routes = {"GET /v1/models": models("vllm"), "GET /version": http(answer), VLLM_RESET: DONE}
+    assert means(routes) == ColdMeans(server="vLLM", by="POST /reset_prefix_cache", is_reset=True)
+
+
+def test_a_dialect_that_has_no_salt_is_reset():
+    routes = {"GET /v1/models": models("vllm"), "GET /version": http('{"version":"0.9.0"}'), VLLM_RESET: DONE}
+    assert means(routes, api="anthropic") == ColdMeans(server="vLLM", by="POST /reset_prefix_cache", is_reset=True)
 
 
 def test_a_reset_that_is_forbidden_is_no_means():

@@ -1,26 +1,32 @@
 """Whatever JSON stands in whatever field, a dialect's reader answers with a value, whole or streamed."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted_server import BODIES
 
+from temp0.conformance import samples
 from temp0.core.run import Completion, Failure
 from temp0.core.text import utf8
-from temp0.probe.dialect import DIALECTS
+from temp0.probe.dialect import DIALECTS, Dialect
 from temp0.probe.dialect.reason import REASONS
-from temp0.probe.event_stream import Event, EventReader
+from temp0.probe.event_stream import Event
 
-SAMPLES = {
-    "openai-chat": json.loads((BODIES / "llama_chat_logprobs.json").read_bytes()),
-    "anthropic": json.loads((BODIES / "llama_messages.json").read_bytes()),
-}
+
+def events(dialect: Dialect, stream: bytes) -> list[Event]:
+    """The events of a recorded stream, but for one that only says that it is done."""
+    reader = dialect.framing.reader()
+    return [event for event in [*reader.feed(stream), *reader.end()] if event.data != b"[DONE]"]
+
+
+CONFORMANCE = Path(__file__).parents[1] / "fixtures" / "conformance"
+RECORDED = {name: samples(CONFORMANCE / name) for name in DIALECTS}
+SAMPLES = {name: [json.loads(each.answer) for each in found if each.answer] for name, found in RECORDED.items()}
 STREAMS = {
-    "openai-chat": EventReader().feed((BODIES / "llama_chat_stream_logprobs_usage.sse").read_bytes()),
-    "anthropic": EventReader().feed((BODIES / "llama_messages_stream.sse").read_bytes()),
+    name: [events(DIALECTS[name], each.stream) for each in found if each.stream] for name, found in RECORDED.items()
 }
 TEXTS = st.text(alphabet=st.characters(exclude_categories=()), max_size=5)
 NAMES = st.sampled_from(
@@ -75,8 +81,8 @@ def is_sound(outcome: Completion | Failure) -> bool:
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_any_value_in_any_field_is_a_completion_or_a_failure(name: str, data: st.DataObject):
-    path = data.draw(st.sampled_from(places(SAMPLES[name])))
-    payload = with_value(SAMPLES[name], path, data.draw(JSON))
+    sample = data.draw(st.sampled_from(SAMPLES[name]))
+    payload = with_value(sample, data.draw(st.sampled_from(places(sample))), data.draw(JSON))
     assert is_sound(DIALECTS[name].completion(payload, ()))
 
 
@@ -91,7 +97,7 @@ def test_any_json_at_all_is_a_completion_or_a_failure(name: str, payload: object
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_any_value_in_any_field_of_a_stream_is_a_completion_or_a_failure(name: str, data: st.DataObject):
-    events = [event for event in STREAMS[name] if event.data != b"[DONE]"]
+    events = list(data.draw(st.sampled_from(STREAMS[name])))
     place = data.draw(st.integers(0, len(events) - 1))
     chunk = json.loads(events[place].data)
     odd = with_value(chunk, data.draw(st.sampled_from(places(chunk))), data.draw(JSON))

@@ -83,6 +83,33 @@ def test_an_end_that_cuts_a_token_in_two_is_another_text() -> None:
     assert read("h", entry("hi")) is None
 
 
+def of_answer(text: str, reasoning: str | None, *names: str) -> list[bytes] | None:
+    found = tokens({"content": [entry(name) for name in names]}, text, reasoning=reasoning)
+    return None if found is None else [token.bytes for token in found]
+
+
+def test_of_reasoning_and_text_in_one_list_the_tokens_of_the_text_are_kept() -> None:
+    both = ("<think>", "\n", "2+", "2\n", "</think>", "\n\n", "It", " is 4")
+    assert of_answer("It is 4", "2+2", *both) == [b"It", b" is 4"]
+    assert of_answer("It is 4", "\n2+2\n", *both, "<|im_end|>") == [b"It", b" is 4", b"<|im_end|>"]
+    assert of_answer("\n\nIt is 4", "2+2", *both) == [b"\n\n", b"It", b" is 4"]
+
+
+def test_reasoning_that_is_not_in_the_list_explains_no_other_tokens() -> None:
+    assert of_answer("4", "2+2", "4") == [b"4"]
+    assert of_answer("4", "2+2", "it", " is", "4") is None
+    assert of_answer("4", None, "2+2", "4") is None
+    assert of_answer("4", " ", " ", "4") is None
+
+
+def test_a_text_that_begins_within_a_token_of_the_reasoning_has_no_tokens() -> None:
+    assert of_answer("4", "2+2", "2+", "24") is None
+
+
+def test_reasoning_without_a_text_leaves_no_tokens_of_the_text() -> None:
+    assert of_answer("", "I think.", "I", " think", ".") == []
+
+
 @pytest.mark.parametrize("field", ["id", "token_id"])
 def test_an_id_is_kept_by_either_name(field: str) -> None:
     assert told("hi", entry("hi", **{field: 0}))[0].id == 0

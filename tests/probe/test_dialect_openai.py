@@ -2,13 +2,14 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from scripted_server import BODIES, question
 
 from temp0.core.plan import Message
-from temp0.core.run import Completion, Failure, Question, Usage
+from temp0.core.run import Completion, Failure, Question, ToolCall, Usage
 from temp0.probe.dialect import DIALECTS
 
 CHAT = DIALECTS["openai-chat"]
@@ -37,9 +38,24 @@ def test_temperature_zero_is_sent_as_the_number_zero():
         "messages": [{"role": "user", "content": "Say hi."}],
         "max_tokens": 7,
         "temperature": 0,
+        "top_p": 1,
+        "presence_penalty": 0,
+        "frequency_penalty": 0,
+        "seed": 0,
         "stream": False,
     }
-    assert type(sent["temperature"]) is int
+    assert type(sent["temperature"]) is type(sent["seed"]) is int
+
+
+def test_without_greed_nothing_is_said_about_sampling():
+    sent = CHAT.body(replace(question(), greedy=False), "smol")
+    assert sorted(sent) == ["max_tokens", "messages", "model", "seed", "stream"]
+
+
+def test_what_a_server_may_honestly_not_know_can_be_done_without_and_the_temperature_cannot():
+    assert {"top_p", "seed", "presence_penalty", "frequency_penalty"} <= set(CHAT.dispensable)
+    assert not {"temperature", "max_tokens", "messages", "logprobs"} & set(CHAT.dispensable)
+    assert CHAT.renamed == (("max_tokens", "max_completion_tokens"),)
 
 
 def test_logprobs_are_asked_for_with_five_alternatives_only_when_wanted():
@@ -61,6 +77,8 @@ def test_a_system_message_stays_a_message():
         ("http://host:1/", "http://host:1/v1/chat/completions", "http://host:1/v1/models"),
         ("http://host/api/v1/", "http://host/api/v1/chat/completions", "http://host/api/v1/models"),
         ("http://host/v1/chat/completions", "http://host/v1/chat/completions", "http://host/v1/models"),
+        ("http://host/v1/completions", "http://host/v1/chat/completions", "http://host/v1/models"),
+        ("http://host/v1/responses", "http://host/v1/chat/completions", "http://host/v1/models"),
         (
             "http://host/v1?api-version=2",
             "http://host/v1/chat/completions?api-version=2",
@@ -109,6 +127,7 @@ def test_null_content_without_a_reason_is_a_failure():
         {"content": None, "reasoning_content": "hm"},
         {"content": None, "reasoning": "hm"},
         {"content": None, "tool_calls": [{"id": "1"}]},
+        {"content": None, "audio": {"transcript": "hm"}},
         {"content": None, "function_call": {"name": "f"}},
         {"content": None, "refusal": "I can't."},
     ],
@@ -130,6 +149,30 @@ def test_reasoning_tokens_that_ate_the_budget_explain_null_content():
 def test_reasoning_is_kept_apart_from_the_text():
     read = completion(answer({"content": "4", "reasoning_content": "2+2\n"}))
     assert (read.text, read.reasoning) == ("4", "2+2\n")
+
+
+def test_tool_calls_are_no_part_of_the_text():
+    calls = [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}]
+    read = completion(answer({"content": "Let me see.", "tool_calls": calls}, finish_reason="tool_calls"))
+    assert (read.text, read.tool_calls) == ("Let me see.", (ToolCall(name="f", arguments='{"a": 1}'),))
+
+
+def test_a_refusal_in_words_is_no_part_of_the_text():
+    logprobs = {"content": None, "refusal": [{"token": "No", "logprob": -0.1}, {"token": ".", "logprob": -0.1}]}
+    read = completion(answer({"content": None, "refusal": "No."}, logprobs=logprobs))
+    assert (read.text, read.refusal, read.tokens) == ("", "No.", None)
+
+
+@pytest.mark.parametrize("odd", [None, "", False, 7, []])
+def test_a_refusal_that_says_nothing_is_none(odd: object):
+    assert completion(answer({"content": "hi", "refusal": odd})).refusal is None
+
+
+def test_reasoning_and_text_in_one_list_of_tokens_are_told_apart():
+    entries = [{"token": token, "logprob": -0.5} for token in ("2+2", "</think>", "4")]
+    read = completion(answer({"content": "4", "reasoning_content": "2+2"}, logprobs={"content": entries}))
+    assert read.tokens is not None
+    assert [token.bytes for token in read.tokens] == [b"4"]
 
 
 def test_content_in_parts_is_joined_and_its_thinking_kept_apart():
@@ -173,6 +216,8 @@ def test_a_note_of_an_error_beside_an_answer_does_not_void_it():
         ({"choices": ["x"]}, "choices[0] is 'x', expected an object"),
         (answer("hi"), "choices[0].message is 'hi', expected an object"),
         (answer({"content": 7}), "choices[0].message.content is 7, expected a string"),
+        (answer({"content": "x", "tool_calls": 7}), "tool_calls is 7, expected an array"),
+        (answer({"content": "x", "function_call": 7}), "function_call is 7, expected an object"),
         (answer({"content": "x"}, finish_reason=3), "choices[0].finish_reason is 3, expected a string"),
     ],
 )

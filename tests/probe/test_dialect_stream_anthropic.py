@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_server import BODIES, question
 
-from temp0.core.run import Completion, Failure, Usage
+from temp0.core.run import Completion, Failure, ToolCall, Usage
 from temp0.probe.dialect import DIALECTS
 from temp0.probe.event_stream import EventReader
 
@@ -115,6 +115,38 @@ def test_thinking_signatures_and_tools_stay_out_of_the_text():
     assert (found.text, found.reasoning) == ("abc", "hm")
 
 
+def tool(*pieces: object, opened_with: object = None, index: int = 0) -> list[bytes]:
+    block = {"type": "tool_use", "id": "t", "name": "f", "input": opened_with or {}}
+    return [
+        opened(block, index),
+        *(added({"type": "input_json_delta", "partial_json": each}, index) for each in pieces),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "told"),
+    [
+        ([], {}),
+        ([""], {}),
+        (["", '{"x": ', '"\u00e9", "a": [1', ", 2]}"], {"x": "é", "a": [1, 2]}),
+        (['{"x": "\ud83c', '\udf78"}'], {"x": "\U0001f378"}),
+    ],
+)
+def test_an_input_that_came_in_pieces_is_the_input_of_the_whole_answer(pieces: list[str], told: dict[str, object]):
+    found = completion(start(), *tool(*pieces), END, STOP)
+    assert found == whole([{"type": "tool_use", "id": "u", "name": "f", "input": told}])
+    assert len(found.tool_calls) == 1
+
+
+def test_an_input_that_came_whole_is_kept_and_one_that_was_cut_is_the_text_it_is():
+    (call,) = completion(start(), *tool(opened_with={"x": 1}), END, STOP).tool_calls
+    assert call == ToolCall(name="f", arguments='{"x":1}')
+    (call,) = completion(start(), *tool('{"x": [1, '), END, STOP).tool_calls
+    assert call == ToolCall(name="f", arguments='{"x": [1, ')
+    (call,) = completion(start(), *tool("[" * 100_000), END, STOP).tool_calls
+    assert call.arguments == "[" * 100_000
+
+
 def test_pieces_go_to_their_own_block_in_whatever_order_they_come():
     second = opened({"type": "text", "text": ""}, 1)
     assert completion(start(), TEXT_BLOCK, second, text("b", 1), text("a", 0), END).text == "ab"
@@ -167,6 +199,7 @@ def test_events_without_names_are_known_by_their_types_and_without_types_by_thei
         ([start(), text("x", 3)], "a text is added to content block 3, which was not opened"),
         ([start(), added({"type": "text_delta", "text": "x"}, index=[])], "content block None"),  # type: ignore[arg-type]
         ([start(), TEXT_BLOCK, text(7)], "delta.text is 7, expected a string"),
+        ([start(), *tool(7)], "delta.partial_json is 7, expected a string"),
         ([start(), opened({"type": "text", "text": 7}), text("x"), STOP], "content_block.text is 7, expected a string"),
         ([start(), opened({"type": "text"}), STOP], "content[].text is None, expected a string"),
         ([STOP], "content is None, expected an array"),

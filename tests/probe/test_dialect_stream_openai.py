@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_server import BODIES, question
 
-from temp0.core.run import Completion, Failure, Usage
+from temp0.core.run import Completion, Failure, ToolCall, Usage
 from temp0.probe.dialect import DIALECTS
 from temp0.probe.event_stream import EventReader
 
@@ -108,6 +108,55 @@ def test_nothing_after_done_is_read():
     assert completion(text("Hi"), DONE, text(" there"), data(b"nonsense")).text == "Hi"
 
 
+def test_an_end_that_is_sent_twice_is_one_end():
+    last = text("!", finish="stop")
+    assert completion(text("Hi"), STOP, STOP, DONE).text == "Hi"
+    assert completion(text("Hi"), last, last, DONE, DONE).text == "Hi!"
+    assert completion(text("Hi"), STOP, text(""), USAGE, DONE).usage.prompt == 7
+
+
+def test_of_two_reasons_the_last_stands():
+    assert completion(text("Hi"), STOP, chunk(finish="length"), DONE).finish == "length"
+
+
+def test_text_after_the_end_is_malformed_unless_each_chunk_says_why_it_ends():
+    assert failure(text("Hi"), STOP, text(" there"), DONE).message == "text came after the answer had ended: stop"
+    assert failure(text("Hi"), STOP, chunk({"reasoning": "hm"}), DONE).reason == "malformed"
+    every = [text(piece, finish="stop") for piece in ("Hi", " there", " you")]
+    assert completion(*every, DONE).text == "Hi there you"
+
+
+def test_a_whole_message_in_the_place_of_deltas_is_the_answer():
+    message = {"role": "assistant", "content": "Hi", "reasoning": "hm"}
+    alone = data({"choices": [{"message": message, "finish_reason": "stop"}]})
+    found = completion(alone, DONE)
+    assert (found.text, found.reasoning, found.finish) == ("Hi", "hm", "stop")
+    assert completion(alone, alone.replace(b"[{", b"[{ "), DONE) == found
+
+
+def test_a_whole_message_after_deltas_has_to_say_what_they_said():
+    def ending(content: str) -> bytes:
+        return data({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]})
+
+    assert completion(text("Hi"), text(" there"), ending("Hi there"), DONE).text == "Hi there"
+    assert failure(text("Hi"), ending("Hi there"), DONE).reason == "malformed"
+    assert failure(ending("Hi"), ending("Ho"), DONE).message == "a streamed answer has two messages that differ"
+
+
+def test_a_message_beside_each_delta_is_what_was_said_so_far():
+    pieces = [("H", "H"), ("i", "Hi")]
+    chunks = [data({"choices": [{"delta": {"content": new}, "message": {"content": far}}]}) for new, far in pieces]
+    assert completion(*chunks, STOP).text == "Hi"
+
+
+def test_logprobs_that_a_last_message_tells_again_are_not_told_twice():
+    logprobs = {"content": [entry("Hi", -0.1)]}
+    again = data({"choices": [{"message": {"content": "Hi"}, "logprobs": logprobs, "finish_reason": "stop"}]})
+    found = completion(text("Hi", logprobs=logprobs), again, DONE)
+    assert found.tokens is not None
+    assert len(found.tokens) == 1
+
+
 def test_without_either_the_stream_is_cut():
     assert failure(text("Hi")) == Failure(reason="cut", message="the stream ended before the answer did")
     assert failure().reason == "cut"
@@ -143,6 +192,11 @@ def test_an_error_in_the_stream_is_the_failure(event: bytes):
     assert failure(event, STOP, DONE) == wanted
 
 
+@pytest.mark.parametrize("words", [b"\xc2\xa0", b'{"message": " "}'])
+def test_an_error_that_says_nothing_is_a_failure_that_says_so(words: bytes):
+    assert failure(text("Hi"), b"event: error\ndata: " + words + b"\n\n").message == "nothing"
+
+
 def test_the_first_of_two_errors_is_told():
     assert failure(data({"error": "one"}), data({"error": "two"})).message == "one"
 
@@ -158,7 +212,12 @@ def test_the_first_of_two_errors_is_told():
         (data({"choices": [{"delta": "x"}]}), "choices[].delta is 'x', expected an object"),
         (data({"choices": [{"delta": {"content": 7}}]}), "choices[].delta.content is 7, expected a string"),
         (data({"choices": [{"delta": {}, "finish_reason": 7}]}), "choices[].finish_reason is 7, expected a string"),
-        (data({"choices": [{"message": {"content": "x"}}]}), "has no delta"),
+        (data({"choices": [{"message": "x"}]}), "choices[].message is 'x', expected an object"),
+        (data({"choices": [{"message": {"content": "x"}}]}), "does not say what its deltas said"),
+        (chunk({"tool_calls": 7}), "choices[].delta.tool_calls is 7, expected an array"),
+        (chunk({"tool_calls": [7]}), "choices[].delta.tool_calls[] is 7, expected an object"),
+        (chunk({"tool_calls": [{"function": {"name": 7}}]}), "the name of a tool call is 7, expected a string"),
+        (chunk({"function_call": {"arguments": 7}}), "the arguments of a tool call is 7, expected a string"),
         (data({"choices": [{"text": "x"}]}), "has no delta"),
         (text([{"type": "text", "text": 7}]), "content[].text is 7, expected a string"),
     ],
@@ -201,6 +260,33 @@ def test_reasoning_is_kept_apart_and_one_of_two_names_is_enough():
     assert (found.text, found.reasoning) == ("4", "2+2")
     assert found == whole({"content": "4", "reasoning_content": "2+2", "reasoning": "2+2"})
     assert completion(chunk({"reasoning": "hm"}), STOP) == whole({"content": None, "reasoning": "hm"})
+
+
+def test_tool_calls_in_deltas_are_those_of_the_whole_answer():
+    def call(**function: str) -> dict[str, Any]:
+        return {"index": 0, "id": "call_1", "type": "function", "function": function}
+
+    deltas = [
+        chunk({"role": "assistant", "content": None, "tool_calls": [call(name="f", arguments="")]}),
+        chunk({"tool_calls": [{"index": 0, "function": {"arguments": '{"a": '}}]}),
+        chunk({"tool_calls": [{"index": 0, "function": {"arguments": "1}"}}]}),
+    ]
+    found = completion(text("See:"), *deltas, STOP)
+    assert found == whole({"content": "See:", "tool_calls": [call(name="f", arguments='{"a": 1}')]})
+    assert found.tool_calls == (ToolCall(name="f", arguments='{"a": 1}'),)
+
+
+def test_a_function_call_in_deltas_is_that_of_the_whole_answer():
+    deltas = [chunk({"function_call": {"name": "f", "arguments": "{"}}), chunk({"function_call": {"arguments": "}"}})]
+    assert completion(*deltas, STOP) == whole({"content": "", "function_call": {"name": "f", "arguments": "{}"}})
+
+
+def test_a_refusal_in_deltas_is_that_of_the_whole_answer():
+    deltas = [chunk({"refusal": piece, "content": None}) for piece in ("I ", "can't.")]
+    ignored = chunk({"refusal": None}, logprobs={"content": None, "refusal": [entry("I ", -0.1)]})
+    found = completion(*deltas, ignored, STOP)
+    assert (found.text, found.refusal, found.tokens) == ("", "I can't.", None)
+    assert found == whole({"content": None, "refusal": "I can't."})
 
 
 def test_content_in_parts_is_read_as_it_is_unstreamed():

@@ -91,6 +91,13 @@ def test_a_server_that_never_answers_is_asked_only_once():
     assert len(server.received) == 1
 
 
+def test_ollama_tells_no_count_and_is_not_asked_again():
+    """Its `/api/ps` lists the models in memory and not the requests that run: it holds no count."""
+    told, server = counts(http("404 page not found", "404 Not Found", headers=("Content-Type: text/plain",)))
+    assert told == [None, None, None]
+    assert [sent.line for sent in server.received] == ["GET /metrics HTTP/1.1"]
+
+
 def test_a_server_that_has_told_may_miss_once():
     told, _ = counts(page("temp0_requests_running 1\n"), http("busy", "503 No"), page("temp0_requests_running 2\n"))
     assert told == [1, None, 2]
@@ -101,7 +108,8 @@ def test_a_hosted_api_is_never_asked(monkeypatch: pytest.MonkeyPatch):
         async with ScriptedServer(page("temp0_requests_running 1\n")) as server:
             monkeypatch.setenv("http_proxy", server.url)
             monkeypatch.setenv("no_proxy", "")
-            for host, told in (("model.example", 1), ("api.openai.com", None), ("openrouter.ai", None)):
+            hosted = ("api.openai.com", "openrouter.ai", "mine.openai.azure.com")
+            for host, told in (("model.example", 1), *((host, None) for host in hosted)):
                 connection = Connection(f"http://{host}")
                 assert await Gauge(connection, f"http://{host}/v1").running() == told
                 await connection.close()

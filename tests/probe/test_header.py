@@ -78,6 +78,14 @@ def test_what_can_tell_one_machine_or_route_from_another_is_kept(name: str) -> N
         "x-from-cache",
         "x-varnish",
         "idempotent-replayed",
+        "cache-status",
+        "cdn-cache-status",
+        "x-cache-remote",
+        "x-check-cacheable",
+        "akamai-cache-status",
+        "x-cache-status",
+        "x-proxy-cache",
+        "x-litellm-semantic-similarity",
     ],
 )
 def test_what_tells_a_response_cache_is_kept(name: str) -> None:
@@ -95,6 +103,17 @@ def test_what_tells_a_response_cache_is_kept(name: str) -> None:
         "x-litellm-model-id",
         "openai-processing-ms",
         "server-timing",
+        "request-id",
+        "x-amzn-requestid",
+        "apim-request-id",
+        "x-generation-id",
+        "mistral-correlation-id",
+        "x-portkey-trace-id",
+        "ratelimit-limit",
+        "ratelimit",
+        "ratelimitbysize-remaining",
+        "x-rate-limit-reset",
+        "anthropic-ratelimit-requests-reset",
     ],
 )
 def test_what_tells_of_the_request_and_its_limits_is_kept(name: str) -> None:
@@ -124,6 +143,10 @@ def test_what_tells_of_the_request_and_its_limits_is_kept(name: str) -> None:
         "x-host-password",
         "x-csrf-node",
         "x-cache-token",
+        "x-akamai-session-info",
+        "x-portkey-api-key",
+        "x-ratelimit-token",
+        "x-session-request-id",
     ],
 )
 def test_what_may_be_a_secret_is_never_kept(name: str) -> None:

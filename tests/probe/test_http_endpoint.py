@@ -14,12 +14,13 @@ from scripted_server import Play, ScriptedServer, http, in_pieces, never, questi
 
 from temp0.core.run import Address, Completion, Failure
 from temp0.errors import EndpointError, UsageError
-from temp0.probe.connection import LARGEST_ANSWER_BYTES, REASON_OF_EXCEPTION, Connection
+from temp0.probe.connection import REASON_OF_EXCEPTION, Connection
 from temp0.probe.dialect import DIALECTS
 from temp0.probe.dialect.reason import REASONS
 from temp0.probe.endpoint import Answer
 from temp0.probe.gauge import Gauge
 from temp0.probe.http import HttpEndpoint
+from temp0.probe.intake import LARGEST_BYTES
 from temp0.probe.key import Key
 
 T = TypeVar("T")
@@ -245,7 +246,7 @@ def test_an_answer_larger_than_any_answer_is_given_up():
     async def flood(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         chunk = b"100000\r\n" + b" " * 2**20 + b"\r\n"
-        for _ in range(LARGEST_ANSWER_BYTES // 2**20 + 2):
+        for _ in range(LARGEST_BYTES // 2**20 + 2):
             writer.write(chunk)
             await writer.drain()
 
@@ -343,7 +344,7 @@ def test_every_exception_of_the_client_library_has_a_reason():
         (aiohttp.ClientSSLError, "tls"),
         (aiohttp.ClientConnectorCertificateError, "tls"),
         (ssl.SSLEOFError, "tls"),
-        (aiohttp.ConnectionTimeoutError, "timeout"),
+        (aiohttp.ConnectionTimeoutError, "timeout-connect"),
         (aiohttp.SocketTimeoutError, "timeout"),
         (aiohttp.ClientProxyConnectionError, "proxy"),
         (aiohttp.ClientHttpProxyError, "proxy"),

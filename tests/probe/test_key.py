@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from temp0.errors import UsageError
 from temp0.probe.host import KNOWN_HOSTS
-from temp0.probe.key import Key, endpoint_key
+from temp0.probe.key import Key, endpoint_key, with_headers
 
 ENVIRON = {known.key_variable: f"key of {host}".replace(" ", "-") for host, known in KNOWN_HOSTS.items()}
 
@@ -38,6 +38,14 @@ def test_a_known_host_gets_its_own_key():
 )
 def test_no_other_host_gets_a_key_unasked(url: str):
     assert key_for(url) is None
+
+
+def test_an_azure_host_gets_its_own_key_and_one_that_looks_like_it_does_not():
+    environ = {"AZURE_OPENAI_API_KEY": "azure-key", "OPENAI_API_KEY": "openai-key"}
+    assert key_for("https://mine.openai.azure.com/openai/v1", environ=environ) == "azure-key"
+    for host in ("mine.openai.azure.com.evil.example", "evilopenai.azure.com", "mine.azure.com", "openai.azure.com"):
+        assert key_for(f"https://{host}/openai/v1", environ=environ) is None
+    assert key_for("http://mine.openai.azure.com/openai/v1", environ=environ) is None
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "[::1]", "box.localhost"])
@@ -102,3 +110,44 @@ def test_of_a_placeholder_only_whole_words_of_messages_are_masked():
     key = Key(value="x")
     assert key.redact(b'{"text":"x"}') == b'{"text":"x"}'
     assert key.redact_text("key x is wrong, max_tokens too") == "key [key] is wrong, max_tokens too"
+
+
+def test_each_of_several_secrets_is_masked_the_longest_first():
+    key = Key(value="sk-12345678", others=("sk-12345678-and-more", "hush/hush"))
+    body = json.dumps({"text": "sk-12345678-and-more, sk-12345678, hush/hush"}).replace("/", "\\/").encode()
+    assert key.redact(body) == b'{"text": "[key], [key], [key]"}'
+    assert key.redact_text("sk-12345678-and-more hush/hush") == "[key] [key]"
+    assert "hush" not in repr(key)
+
+
+def test_a_placeholder_beside_a_secret_leaves_the_body_as_it_was():
+    key = Key(value="x", others=("sk-12345678",))
+    assert not key.is_placeholder
+    assert key.redact(b'{"text":"x sk-12345678"}') == b'{"text":"x [key]"}'
+    assert key.redact_text("key x or sk-12345678") == "key [key] or [key]"
+
+
+def test_a_key_alone_is_a_placeholder_only_if_all_are():
+    assert Key(value="x", others=("EMPTY", "test")).is_placeholder
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept_out"),
+    [
+        ("Authorization", "Bearer abc-123456", ["Bearer abc-123456", "abc-123456"]),
+        ("api-key", "abc-123456", ["abc-123456"]),
+        ("X-Goog-Api-Key", "abc-123456", ["abc-123456"]),
+        ("Ocp-Apim-Subscription-Key", "abc-123456", ["abc-123456"]),
+        ("Cookie", "id=abc-123456; lang=de", ["id=abc-123456; lang=de", "abc-123456"]),
+        ("CF-Access-Client-Secret", "s3cr3t", ["s3cr3t"]),
+    ],
+)
+def test_a_header_that_may_be_secret_is_kept_out_whole_and_in_its_parts(name: str, value: str, kept_out: list[str]):
+    assert with_headers(None, [(name, value)]) == Key(value=kept_out[0], others=tuple(kept_out[1:]))
+    both = with_headers(Key(value="mine"), [(name, value)])
+    assert both == Key(value="mine", others=tuple(kept_out))
+
+
+def test_other_headers_are_no_secrets():
+    assert with_headers(None, [("X-Team", "abc-123456"), ("HTTP-Referer", "https://temp0.example")]) is None
+    assert with_headers(Key(value="mine"), [("X-Team", "abc-123456")]) == Key(value="mine")

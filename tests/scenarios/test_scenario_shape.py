@@ -166,9 +166,7 @@ def test_a_request_that_is_never_answered_is_a_failure_and_no_empty_text(stage: 
     assert (analysis.verdict, analysis.prompts[0].distinct.text, named(analysis)) == (Verdict.AGREED, 1, {})
 
 
-@pytest.mark.parametrize(
-    ("how", "reason"), [("500", "http-500"), ("429", "http-429"), ("error-in-200", "error-in-200")]
-)
+@pytest.mark.parametrize(("how", "reason"), [("500", "http-500"), ("error-in-200", "error-in-200")])
 def test_a_few_failures_beside_enough_completions_are_measured(stage: Stage, how: str, reason: str) -> None:
     played = stage.play("shape.Faulty", at=[2, 5], how=how)
     analysis = probed(played.url, prompts="Count.", n=12, company=1)
@@ -176,6 +174,15 @@ def test_a_few_failures_beside_enough_completions_are_measured(stage: Stage, how
     assert (alone.completions, failures(alone)) == (10, {reason: 2})
     assert (analysis.verdict, named(analysis)) == (Verdict.AGREED, {})
     assert len(played.requests()) == 12  # nothing is retried behind the user's back
+
+
+def test_a_limit_on_the_rate_is_waited_out_and_every_refusal_is_counted(stage: Stage) -> None:
+    played = stage.play("shape.Faulty", at=[2, 5], how="429")
+    analysis = probed(played.url, prompts="Count.", n=12, company=1)
+    (alone,) = analysis.prompts[0].conditions
+    assert (alone.attempts, alone.completions, failures(alone)) == (14, 12, {"http-429": 2})
+    assert (analysis.verdict, named(analysis)) == (Verdict.AGREED, {})
+    assert len(played.requests()) == 14
 
 
 def test_all_failures_are_not_measured_and_quote_the_first(stage: Stage) -> None:

@@ -31,11 +31,8 @@ def _extracted(attempt: Attempt, naming: AbstractSet[str]) -> Attempt:
         names_one = answer.id in naming
         answer = replace(
             answer,
-            reasoning=None if answer.text else answer.reasoning,
             id=answer.id if names_one else None,
             created=answer.created if names_one else None,
             headers=tuple(pair for pair in answer.headers if tells_machine(pair[0]) or tells_cache(pair[0])),
-            tool_calls=(),
-            refusal=None,
         )
     return replace(attempt, outcome=answer, first_byte_s=None, sent=None, received=None)

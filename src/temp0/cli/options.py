@@ -69,7 +69,7 @@ def show(document: RenderableType) -> None:
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        Console(highlight=False).print(document)
+        Console(highlight=False).print(document, crop=False)
     else:
         from temp0.workflow.showing import rendered
 

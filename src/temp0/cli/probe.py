@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from temp0.cli import options
+from temp0.cli import options, transport
 from temp0.cli.sigterm import carried_out
-from temp0.errors import PromptFileError, UsageError
+from temp0.errors import UsageError
 
 if TYPE_CHECKING:
     from temp0.core.plan import Plan, Prompt
     from temp0.core.run import Run
     from temp0.workflow.keeping import Store
     from temp0.workflow.planning import Wish
-    from temp0.workflow.probing import Sitting, Start, Where
+    from temp0.workflow.probing import Sitting, Start
 
 APIS = (
     "openai-chat",
@@ -30,6 +30,8 @@ APIS = (
     "llamacpp",
     "vllm",
     "sglang",
+    "azure",
+    "openrouter",
 )
 PLAN_OPTIONS = (
     "prompt",
@@ -47,6 +49,8 @@ PLAN_OPTIONS = (
     "seed",
     "model",
     "api",
+    "extra_json",
+    "not_greedy",
 )
 
 
@@ -121,19 +125,13 @@ SWITCH = click.Choice(["off", "on", "both"])
 )
 @click.option("--stream", type=SWITCH, help="Have answers streamed.  [default: off]")
 @click.option("--exclusive", is_flag=True, help="You state that nobody else uses the endpoint meanwhile.")
-@click.option(
-    "--timeout-s",
-    type=click.FloatRange(min=0, min_open=True),
-    default=300.0,
-    show_default=True,
-    help="Seconds until an attempt counts as failed.",
-)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Orders the blocks.")
 @click.option(
     "--max-requests", type=click.IntRange(min=1), help="Never send more requests than this, fillers included."
 )
 @click.option("--dry-run", is_flag=True, help="Say what the plan costs and can find, and send nothing.")
 @click.option("--resume", metavar="RUN", help="Finish a stored run: the beginning of its id, or `last`.")
+@transport.options
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write the report as a page.")
 @options.store
 @options.as_json
@@ -142,7 +140,8 @@ def probe(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
     """Ask URL the same prompts many times at temperature 0, alone and in company, and show where the answers fork.
 
     URL is an OpenAI-style base such as http://127.0.0.1:8000/v1, https://api.anthropic.com, or a simulated endpoint
-    such as fake:variants=3,rate=0.1,seed=7. Without URL the built-in engine is started on the built-in model.
+    such as fake:variants=3,rate=0.1,seed=7 (its settings: docs/fake.md). Without URL the built-in
+    engine is started on the built-in model.
     Every attempt is stored as it ends: Ctrl-C and a crash lose only what is in flight, and --resume goes on.
 
     \b
@@ -195,19 +194,22 @@ def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
             console.print("starting the built-in engine ...")
         sitting = probing(
             plan,
-            _where(given, resume),
+            transport.where(given, resume),
             optional=optional,
             store=store,
             resume=resume,
             max_requests=given["max_requests"],
+            patience_s=given["patience_s"],
             on_start=begin,
             on_attempt=shown.attempt,
+            on_pause=shown.pause,
         )
         return carried_out(sitting)
 
 
 def _introduction(run: Run) -> str:
-    return f"run {run.id} of {run.address.model} at {run.address.url}"
+    label = "" if run.plan.greedy else ", not greedy: its answers may differ by chance"
+    return f"run {run.id} of {run.address.model} at {run.address.url}{label}"
 
 
 def _end(sitting: Sitting, as_json: bool, page: Path | None, store: Path | None) -> int:
@@ -231,30 +233,15 @@ def _end(sitting: Sitting, as_json: bool, page: Path | None, store: Path | None)
 
 
 def _dry_run(plan: Plan, optional: frozenset[str], as_json: bool) -> int:
-    from temp0.workflow.costing import announcement, plan_document
+    from temp0.workflow.costing import announcement, cold_unknown, plan_document
 
     blocks = plan.blocks()
     if as_json:
         click.echo(json.dumps(plan_document(plan, blocks), allow_nan=False))
         return 0
-    if "cache" in optional and any(condition.cache == "cold" for condition in plan.conditions):
-        click.echo("cold: by the server's own means; where temp0 knows none, it is left out")
-    click.echo("\n".join([*announcement(plan, blocks), "dry run: nothing was sent"]))
+    cold = cold_unknown(plan, is_optional="cache" in optional)
+    click.echo("\n".join([*announcement(plan, blocks), *cold, "dry run: nothing was sent"]))
     return 0
-
-
-def _where(given: dict[str, Any], resume: Run | None) -> Where:
-    from temp0.workflow.builtin import Builtin
-    from temp0.workflow.probing import Where
-
-    return Where(
-        url=resume.address.url if resume else given["url"],
-        model=resume.address.model if resume else given["model"],
-        api=resume.address.api if resume else given["api"],
-        key_env=given["key_env"],
-        timeout_s=given["timeout_s"],
-        engine=Builtin(weights=given["weights"], arithmetic=given["arithmetic"], threads=given["threads"]),
-    )
 
 
 def _resumed(ctx: click.Context, given: dict[str, Any], store: Store) -> Run:
@@ -274,15 +261,19 @@ def _check_limit(plan: Plan, resume: Run | None, most: int | None) -> None:
     blocks = resume.remaining() if resume else plan.blocks()
     judged, before = sum(block.size for block in blocks), sum(primers(block) for block in blocks)
     if most is not None and judged + before > most:
-        also = f" and {before} primers" if before else ""
+        needed = [f"{judged} judged request{'' if judged == 1 else 's'}"]
+        needed += [f"{before} primer{'' if before == 1 else 's'}"] if before else []
         raise UsageError(
-            f"the plan needs {judged} judged requests{also}, and --max-requests allows {most}: lower -n, or raise it"
+            f"the plan needs {' and '.join(needed)}, and --max-requests allows {most}: lower -n, or raise it"
         )
 
 
 def _plan(given: dict[str, Any]) -> tuple[Plan, frozenset[str]]:
     """The plan, and the factors of a preset that may be left out of it."""
+    from dataclasses import replace
+
     from temp0.workflow import planning
+    from temp0.workflow.extra import extra_fields, is_greedy
     from temp0.workflow.preset import proposal
     from temp0.workflow.varying import Said
 
@@ -291,7 +282,8 @@ def _plan(given: dict[str, Any]) -> tuple[Plan, frozenset[str]]:
     wish = planning.Wish(n=proposed.n, max_tokens=given["max_tokens"])
     prompts = _prompts(given, wish)
     plan = planning.plan(prompts, proposed.conditions, seed=given["seed"], exclusive=given["exclusive"])
-    return plan, proposed.optional
+    greedy = not given["not_greedy"] and is_greedy(extra_fields(given["extra_json"]))
+    return replace(plan, greedy=greedy), proposed.optional
 
 
 def _prompts(given: dict[str, Any], wish: Wish) -> tuple[Prompt, ...]:
@@ -305,8 +297,4 @@ def _prompts(given: dict[str, Any], wish: Wish) -> tuple[Prompt, ...]:
         return planning.built_in_prompts(wish)
     if given["prompts"] == "-":
         return planning.file_prompts(sys.stdin, "standard input", wish)
-    try:
-        with Path(given["prompts"]).open(encoding="utf-8") as file:
-            return planning.file_prompts(file, given["prompts"], wish)
-    except OSError as error:
-        raise PromptFileError(f"cannot read {given['prompts']}: {error.strerror}") from error
+    return planning.prompts_in(Path(given["prompts"]), wish)

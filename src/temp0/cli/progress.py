@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from temp0.cli.options import plain
 from temp0.core.run import Attempt, Failure
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from temp0.workflow.probing import Pause
 
 LINE_EVERY_S = 10.0
 
@@ -22,6 +25,8 @@ class Progress:
         self._console = console
         self._total = self._done = self._fillers = self._failures = 0
         self._begun = self._last_line = time.monotonic()
+        self._last_pause = -LINE_EVERY_S
+        self._said: set[str] = set()
         self._bar = _bar(console) if console.is_terminal else None
         self._task = self._bar.add_task("asking", total=None, note="") if self._bar else None
 
@@ -45,6 +50,21 @@ class Progress:
         elif time.monotonic() - self._last_line >= LINE_EVERY_S:
             self._last_line = time.monotonic()
             self._console.print(self._line(), highlight=False)
+
+    def pause(self, pause: Pause) -> None:
+        """Say that the attempt which has just failed is asked again, when, and why."""
+        self._done -= 1
+        note = plain(f"waits {pause.seconds:.3g} s: {pause.why.message}")
+        if not pause.seconds:
+            if pause.why.message not in self._said:
+                self._said.add(pause.why.message)
+                note = plain(f"asked otherwise from now on: {pause.why.message}")
+                self._console.print(note, markup=False, highlight=False, soft_wrap=True)
+        elif self._bar and self._task is not None:
+            self._bar.update(self._task, completed=self._done, note=note)
+        elif time.monotonic() - self._last_pause >= LINE_EVERY_S:
+            self._last_pause = time.monotonic()
+            self._console.print(note, markup=False, highlight=False, soft_wrap=True)
 
     def end(self) -> None:
         """Leave the terminal as it was."""

@@ -74,7 +74,8 @@ class Distinct:
     """Distinct completions at each level of equality; `None` where the level was not measured.
 
     `folded` counts texts after Unicode NFC, without outer white space and with one kind of line end: shown beside
-    the exact count, and never used for a verdict.
+    the exact count, and never used for a verdict. `reasoning` and `tool_calls` are beside the text and `None` where no
+    completion has any; `tool_calls_folded` takes calls together whose arguments are the same JSON.
     """
 
     text: int
@@ -82,6 +83,9 @@ class Distinct:
     logprobs: int | None = None
     top_logprobs: int | None = None
     folded: int | None = None
+    reasoning: int | None = None
+    tool_calls: int | None = None
+    tool_calls_folded: int | None = None
 
     @property
     def breaks_first(self) -> Level | None:
@@ -142,6 +146,14 @@ class Length:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KindCount:
+    """How many completions are of one kind, as `core.kind` names it."""
+
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionAnalysis:
     """One prompt under one condition."""
 
@@ -160,6 +172,7 @@ class ConditionAnalysis:
     length: Length | None
     first_difference: Positions = Positions()
     cached_tokens: CachedTokens | None = None
+    kinds: tuple[KindCount, ...] = ()
 
     @property
     def name(self) -> str:

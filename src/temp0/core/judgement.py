@@ -21,6 +21,7 @@ from temp0.core.analysis import (
     Comparison,
     ConditionAnalysis,
     DistinctText,
+    KindCount,
     Length,
     PromptAnalysis,
     Tally,
@@ -36,6 +37,7 @@ from temp0.core.comparison import holm, p_value
 from temp0.core.estimate import agreement, modal_share, variant_rate_upper
 from temp0.core.facts import Facts, Weighed, facts, grouped, one_by_one
 from temp0.core.fork import Leaf, fork_tree, leaves_of
+from temp0.core.kind import kind
 from temp0.core.level import Levels, levels
 from temp0.core.plan import Condition
 from temp0.core.replay import REPLAYED
@@ -139,7 +141,7 @@ def _condition(known: Facts, condition: Condition, samples: Samples, seen: Level
     return ConditionAnalysis(
         condition=condition,
         company=reached,
-        verdict=_condition_verdict(answers, is_shown(reached)),
+        verdict=_condition_verdict(answers, seen, is_shown(reached)),
         attempts=len(attempts),
         completions=len(known.counted.get(condition.name, ())),
         fillers=sum(filler.block in own for filler in known.chapter.fillers),
@@ -158,16 +160,22 @@ def _condition(known: Facts, condition: Condition, samples: Samples, seen: Level
         length=_length(answers),
         first_difference=seen.first_difference,
         cached_tokens=_cached_tokens(answers),
+        kinds=_kinds(answers),
     )
 
 
-def _condition_verdict(answers: Weighed, shown: bool) -> Verdict:
-    texts = {answer.text for answer, _ in answers}
-    if len(texts) > 1:
+def _condition_verdict(answers: Weighed, seen: Levels, shown: bool) -> Verdict:
+    """Diverged where texts differ, or, beside equal texts, the tools that were to be called."""
+    if _differ(seen):
         return Verdict.DIVERGED
-    if sum(count for _, count in answers) < 2 or not shown or texts == {""}:
+    says_nothing = seen.texts == {""} and not any(seen.tool_calls)
+    if sum(count for _, count in answers) < 2 or not shown or says_nothing:
         return Verdict.UNDECIDED
     return Verdict.AGREED
+
+
+def _differ(seen: Levels) -> bool:
+    return len(seen.texts) > 1 or len(seen.tool_calls) > 1
 
 
 def _comparison(known: Facts, a: ConditionAnalysis, b: ConditionAnalysis, both: Levels) -> Comparison:
@@ -175,7 +183,7 @@ def _comparison(known: Facts, a: ConditionAnalysis, b: ConditionAnalysis, both: 
     return Comparison(
         a=a.name,
         b=b.name,
-        verdict=Verdict.DIVERGED if len(both.texts) > 1 else weaker,
+        verdict=Verdict.DIVERGED if _differ(both) else weaker,
         p=_p(known, a.name, b.name) if a.completions and b.completions else None,
         p_adjusted=None,
         first_difference=both.first_difference,
@@ -238,6 +246,14 @@ def _length(answers: Weighed) -> Length | None:
 def _cached_tokens(answers: Weighed) -> CachedTokens | None:
     told = [cached for answer in one_by_one(answers) if (cached := answer.usage.cached) is not None]
     return CachedTokens(min=min(told), median=median(told), max=max(told), n=len(told)) if told else None
+
+
+def _kinds(answers: Weighed) -> tuple[KindCount, ...]:
+    """How many completions are of each kind, the commonest first."""
+    counts = Counter[str]()
+    for answer, count in answers:
+        counts[kind(answer)] += count
+    return tuple(KindCount(kind=one, count=counts[one]) for one in sorted(counts, key=lambda one: (-counts[one], one)))
 
 
 def _tallies(told: Iterable[tuple[str, str]]) -> tuple[Tally, ...]:

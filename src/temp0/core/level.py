@@ -7,18 +7,20 @@ where none does.
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from temp0.core.analysis import Distinct, Positions
-from temp0.core.run import Alternative, Completion, Token
+from temp0.core.run import Alternative, Completion, Token, ToolCall
 from temp0.core.text import folded
 
 FLOAT_SIZE = 8
 
 Spelling = tuple[bytes, ...]
 """The bytes of each token."""
+Calls = tuple[ToolCall, ...]
 Ranking = tuple[bytes, Spelling]
 """The alternatives of one token in a form that does not depend on how the server listed them: see `_ranking`."""
 
@@ -29,11 +31,14 @@ class Levels:
 
     `tokens` holds those of completions with tokens, `logprobs` those where every token has a logprob (as the bytes
     of its float64 values), `top_logprobs` those where every token has alternatives, too. An answer without any token
-    shows no logprob, so it counts among `tokens` only.
+    shows no logprob, so it counts among `tokens` only. `reasoning` and `tool_calls` have an entry for an answer without
+    any, too, where another has some.
     """
 
     texts: frozenset[str]
     folded: frozenset[str]
+    reasoning: frozenset[str]
+    tool_calls: frozenset[Calls]
     tokens: frozenset[Spelling]
     logprobs: frozenset[tuple[Spelling, bytes]]
     top_logprobs: frozenset[tuple[Spelling, bytes, tuple[Ranking, ...]]]
@@ -42,6 +47,8 @@ class Levels:
         return Levels(
             texts=self.texts | other.texts,
             folded=self.folded | other.folded,
+            reasoning=self.reasoning | other.reasoning,
+            tool_calls=self.tool_calls | other.tool_calls,
             tokens=self.tokens | other.tokens,
             logprobs=self.logprobs | other.logprobs,
             top_logprobs=self.top_logprobs | other.top_logprobs,
@@ -56,6 +63,9 @@ class Levels:
             logprobs=len(self.logprobs) or None,
             top_logprobs=len(self.top_logprobs) or None,
             folded=len(self.folded),
+            reasoning=len(self.reasoning) if any(self.reasoning) else None,
+            tool_calls=len(self.tool_calls) if any(self.tool_calls) else None,
+            tool_calls_folded=len(set(map(_folded_calls, self.tool_calls))) if any(self.tool_calls) else None,
         )
 
     @property
@@ -75,10 +85,12 @@ class Levels:
 
 def levels(completions: Iterable[Completion]) -> Levels:
     """The distinct values of completions. Tokens that are one object are read once."""
-    texts = set()
+    texts, reasoning, calls = set(), set(), set()
     told: dict[int, tuple[Token, ...]] = {}
     for completion in completions:
         texts.add(completion.text)
+        reasoning.add(completion.reasoning or "")
+        calls.add(completion.tool_calls)
         if completion.tokens is not None:
             told[id(completion.tokens)] = completion.tokens
     spellings, logprobs, tops = set(), set(), set()
@@ -94,10 +106,24 @@ def levels(completions: Iterable[Completion]) -> Levels:
     return Levels(
         texts=frozenset(texts),
         folded=frozenset(map(folded, texts)),
+        reasoning=frozenset(reasoning),
+        tool_calls=frozenset(calls),
         tokens=frozenset(spellings),
         logprobs=frozenset(logprobs),
         top_logprobs=frozenset(tops),
     )
+
+
+def _folded_calls(calls: Calls) -> tuple[tuple[str, str], ...]:
+    """Calls with their arguments as canonical JSON: keys sorted, no blanks; as told where they are no JSON."""
+    return tuple((call.name, _canonical(call.arguments)) for call in calls)
+
+
+def _canonical(arguments: str) -> str:
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return arguments
 
 
 def shared_length(one: Sequence[object], other: Sequence[object]) -> int:

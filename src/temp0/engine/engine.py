@@ -20,13 +20,13 @@ from temp0.core.plan import Message
 from temp0.engine.arithmetic import Arithmetic, InvariantArithmetic
 from temp0.engine.arithmetic import arithmetic as arithmetic_of
 from temp0.engine.chat import chat_template_of
-from temp0.engine.checkpoint import Checkpoint
+from temp0.engine.checkpoint import Array, Checkpoint
 from temp0.engine.fingerprint import fingerprint_of
 from temp0.engine.kv_cache import KvCache
 from temp0.engine.limits import Limits
 from temp0.engine.model import Model
 from temp0.engine.request import Emission, Finish, Request, check
-from temp0.engine.sampling import choose
+from temp0.engine.sampling import choose, score
 from temp0.engine.scheduler import Scheduler, batch_of
 from temp0.engine.ticket import Share, Ticket
 from temp0.engine.tokenizer import TextDecoder, Tokenizer
@@ -71,7 +71,8 @@ class Engine:
             self._scheduler = Scheduler(
                 self._cache, chunk_tokens=chunk_tokens, queue=queue, prefix_cache=self.prefix_cache
             )
-            self._model = Model(checkpoint, arithmetic, rows=max_running + chunk_tokens, wanted=max_running)
+            rows = max_running + chunk_tokens
+            self._model = Model(checkpoint, arithmetic, rows=rows, wanted=rows)  # a prompt's score wants all of them
         except MemoryError as error:
             raise UsageError(f"the memory does not hold that much: {error}; lower kv_tokens or max_running") from error
         self._numbers = itertools.count(1)
@@ -288,18 +289,37 @@ class Engine:
     def _compute(self, shares: Sequence[Share]) -> list[tuple[Ticket, Emission]]:
         logits = self._model.forward(batch_of(shares), self._cache)
         tickets = [share.ticket for share in shares if share.is_last]
-        emissions = choose(logits, [ticket.request for ticket in tickets], [ticket.generator for ticket in tickets])
+        newest, rest = logits[: len(tickets)], logits[len(tickets) :]
+        self._score_prompts(shares, rest)
+        emissions = choose(newest, [ticket.request for ticket in tickets], [ticket.generator for ticket in tickets])
         chosen = list(zip(tickets, emissions, strict=True))
         self._fail((ticket for ticket, emission in chosen if emission is None), _not_numbers())
         return [(ticket, self._marked(ticket, emission)) for ticket, emission in chosen if emission is not None]
 
+    def _score_prompts(self, shares: Iterable[Share], logits: Array) -> None:
+        """Note what the model says of the prompts' tokens; logits [S, vocab] of the shares' scored positions."""
+        rows = iter(logits)
+        for ticket, position in ((share.ticket, position) for share in shares for position in share.scored):
+            request = ticket.request
+            told = score(next(rows), request.tokens[position + 1], request.top_logprobs)
+            if told is None:
+                self._fail([ticket], _not_numbers())
+            else:
+                ticket.scores.append(told)
+
     def _marked(self, ticket: Ticket, emission: Emission) -> Emission:
-        return replace(emission, finish=self._finish(ticket, emission.token), cached_tokens=ticket.cached_tokens)
+        return replace(
+            emission,
+            finish=self._finish(ticket, emission.token),
+            cached_tokens=ticket.cached_tokens,
+            prompt=() if ticket.emitted else tuple(ticket.scores),
+        )
 
     def _finish(self, ticket: Ticket, token: int) -> Finish | None:
-        if token in self.tokenizer.eos_ids and not ticket.request.ignore_eos:
+        most = ticket.request.max_tokens
+        if most and token in self.tokenizer.eos_ids and not ticket.request.ignore_eos:
             return "stop"
-        return "length" if ticket.emitted + 1 == ticket.request.max_tokens else None
+        return "length" if ticket.emitted + 1 >= most else None
 
     def _record(
         self, shares: Sequence[Share], emissions: Iterable[tuple[Ticket, Emission]]
@@ -308,7 +328,7 @@ class Engine:
         with self._books:
             self._scheduler.complete(shares)
             kept = [(ticket, emission) for ticket, emission in emissions if ticket.number in self._tickets]
-            self._emitted_tokens += len(kept)
+            self._emitted_tokens += sum(ticket.request.max_tokens > 0 for ticket, _ in kept)
             for ticket, emission in kept:
                 if not ticket.emitted:
                     self._prompt_tokens += len(ticket.request.tokens)

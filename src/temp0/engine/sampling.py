@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from temp0 import kernels
 from temp0.engine.checkpoint import Array
-from temp0.engine.request import Emission, Request
+from temp0.engine.request import Emission, Request, Score
 
 _SEEDS = 2**64
 
@@ -39,6 +39,18 @@ def choose(
         _emission(logits[row], int(highest[row]), logprobs.get(row), request, generator) if usable[row] else None
         for row, (request, generator) in enumerate(zip(requests, generators, strict=True))
     ]
+
+
+def score(logits: Array, token: int, alternatives: int) -> Score | None:
+    """The score of a token that was given where the model had these logits [vocab], by the arithmetic of `choose`.
+
+    None where they are not numbers.
+    """
+    rows = logits[None]
+    if not np.isfinite(logits[kernels.argmax(rows)[0]]):
+        return None
+    (logprobs,) = _logprobs(rows, [0]).values()
+    return Score(token=token, logprob=float(logprobs[token]), top=most_likely(logprobs, alternatives))
 
 
 def sampled(logits: Array, temperature: float, generator: np.random.Generator) -> int:

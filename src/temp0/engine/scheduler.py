@@ -108,7 +108,7 @@ class Scheduler:
         promised = sum(self._promised(ticket) for ticket in self._running)
         while queue := self._preempted or self._waiting:
             ticket = queue[0]
-            shares = self._prefix_cache and ticket.request.use_prefix_cache
+            shares = self._prefix_cache and not ticket.request.is_cold
             if not self._cache.can_hold(ticket.soon, text=ticket.tokens if shares else (), beside=promised):
                 return
             ticket.slot = self._cache.hold(shares=shares)
@@ -156,14 +156,19 @@ class Scheduler:
 
 
 def batch_of(shares: Sequence[Share]) -> Batch:
-    """The rows of all shares, share after share; logits are wanted where a share reaches its newest token."""
+    """The rows of all shares, share after share.
+
+    Logits are wanted where a share reaches its newest token, share after share, then of what scores a prompt.
+    """
     counts = np.array([share.count for share in shares])
     ends = np.cumsum(counts)
     shifts = np.array([share.start for share in shares]) - (ends - counts)
     tokens = [token for share in shares for token in share.ticket.tokens[share.start : share.start + share.count]]
+    newest = ends[[share.is_last for share in shares]] - 1
+    scored = [position - shift for share, shift in zip(shares, shifts, strict=True) for position in share.scored]
     return Batch(
         tokens=np.array(tokens, dtype=np.int32),
         positions=(np.arange(len(tokens)) + np.repeat(shifts, counts)).astype(np.int32),
         slots=np.repeat(np.array([share.slot for share in shares], dtype=np.int32), counts),
-        wanted=ends[[share.is_last for share in shares]] - 1,
+        wanted=np.append(newest, scored).astype(np.intp) if scored else newest,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from temp0.engine.page import PAGE_TOKENS
-from temp0.engine.request import Emission, Request
+from temp0.engine.request import Emission, Request, Score
 from temp0.engine.sampling import generator_of
 from temp0.errors import Temp0Error
 
@@ -20,7 +20,8 @@ from temp0.errors import Temp0Error
 class Ticket:
     """A request on its way: its tokens so far, how many of them are in the cache, and its slot while it runs.
 
-    `cached_tokens` of its prompt came from the prefix cache in the reading that led to its first token.
+    `cached_tokens` of its prompt came from the prefix cache in the reading that led to its first token. `scores` are
+    those of its prompt so far, where asked for.
     """
 
     number: int
@@ -31,6 +32,7 @@ class Ticket:
     generator: np.random.Generator | None = field(init=False)
     computed: int = 0
     cached_tokens: int = 0
+    scores: list[Score] = field(default_factory=list)
     slot: int | None = None
 
     def __post_init__(self) -> None:
@@ -72,3 +74,11 @@ class Share:
     def is_last(self) -> bool:
         """Whether the share reaches the newest token, so that the next one can be chosen."""
         return self.start + self.count == len(self.ticket.tokens)
+
+    @property
+    def scored(self) -> range:
+        """The positions whose logits score the prompt's next token, which has no score yet."""
+        if not self.ticket.request.prompt_logprobs:
+            return range(0)
+        end = min(self.start + self.count, len(self.ticket.request.tokens) - 1)
+        return range(max(self.start, len(self.ticket.scores)), end)

@@ -42,6 +42,13 @@ class Tokenizer:
         The token for the beginning is put in front where the model asks for it, unless the text begins with it.
         Raises RequestError for a lone surrogate, which has no bytes.
         """
+        return [token for token, _ in self.placed(text)]
+
+    def placed(self, text: str) -> list[tuple[int, int]]:
+        """The ids that `encode` gives, each with the character of the text at which its token begins.
+
+        Tokens that are parts of one character all begin there; the token for the beginning, put in front, at 0.
+        """
         try:
             text.encode()
         except UnicodeEncodeError as error:
@@ -49,10 +56,10 @@ class Tokenizer:
                 f"the text holds a lone surrogate at character {error.start}, which has no bytes; remove it"
             ) from error
         (encoding,) = self._encoder.encode_batch([text], add_special_tokens=False)  # unlike encode, without the GIL
-        ids = encoding.ids
-        known = [token for token in ids if token < self.vocab_size]
-        front = list(self._beginning)
-        return known if known[: len(front)] == front else front + known
+        placed = zip(encoding.ids, encoding.offsets, strict=True)
+        known = [(token, start) for token, (start, _) in placed if token < self.vocab_size]
+        front = [(token, 0) for token in self._beginning]
+        return known if [token for token, _ in known[: len(front)]] == list(self._beginning) else front + known
 
     def bytes_of(self, token_id: int) -> bytes:
         """What a token writes; empty for control tokens. Raises RequestError for an id outside the vocabulary."""
@@ -91,7 +98,9 @@ def _encoder(vocabulary: Vocabulary) -> tuple[tokenizers.Tokenizer, tuple[int, .
             return piece_encoder(vocabulary, rules)
         case TokenizerFile() as rules:
             encoder = _read(rules)
-            return encoder, _beginning(encoder, rules)
+            beginning = _beginning(encoder, rules)
+            encoder.post_processor = None  # it would leave spaces out of the places of tokens
+            return encoder, beginning
 
 
 def _read(rules: TokenizerFile) -> tokenizers.Tokenizer:

@@ -6,11 +6,12 @@ redirect is followed, and no cookie makes one attempt depend on another. No key 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -25,10 +26,18 @@ from temp0.probe.endpoint import Answer
 from temp0.probe.event_stream import EVENT_STREAM
 from temp0.probe.header import kept_headers
 from temp0.probe.host import is_loopback
+from temp0.probe.intake import LARGEST_BYTES, Intake
 from temp0.probe.key import Key
+from temp0.probe.trust import trust
 
 CONNECT_TIMEOUT_S = 30.0
-LARGEST_ANSWER_BYTES = 64 * 2**20
+LINGER_S, LAST_LINGER_S = 2.0, 0.25
+"""After a stream has told all, so long for a count that may follow, or for its end where nothing can follow.
+
+Some servers leave the connection open for good.
+"""
+
+_LONGEST_HEADER = 2**16
 # llama.cpp, uvicorn and node close an idle connection after 5 s; a question sent into that moment would be lost
 _IDLE_S = 4.0
 
@@ -58,10 +67,11 @@ class Torn(Answer):
 class Connection:
     """A pool of connections to one server, as many as are asked for at once.
 
-    Made inside a running event loop. `headers` go out with every request; `clock` counts seconds.
+    Made inside a running event loop. `headers` go out with every request; `clock` counts seconds. `timeout_s` is for
+    the whole answer, the others are for a part of the way to it and count from sending, too.
 
     Raises:
-        EndpointError: The environment names a proxy that cannot be used.
+        EndpointError: The environment names a proxy or certificates that cannot be used.
 
     """
 
@@ -72,13 +82,20 @@ class Connection:
         key: Key | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_s: float = 300.0,
+        connect_timeout_s: float = CONNECT_TIMEOUT_S,
+        first_byte_timeout_s: float | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._key = key
         self._timeout_s = timeout_s
+        self._connect_timeout_s = connect_timeout_s
+        self._first_byte_timeout_s = first_byte_timeout_s
         self._clock = clock
         self._headers = {"User-Agent": "temp0", **(headers or {})}
         self._proxy = _proxy(url)
+        self._trust = (
+            trust(os.environ) if "https" in {urlsplit(url).scheme, urlsplit(self._proxy or "").scheme} else True
+        )
         self._kept = self._opened(pooled=True)
         self._used_once: aiohttp.ClientSession | None = None
         self._keeps = True
@@ -92,37 +109,42 @@ class Connection:
         body: bytes | None = None,
         timeout_s: float | None = None,
         keep: bool = True,
+        intake: Intake | None = None,
     ) -> Reply | Answer:
         """Send one request, once; the reply, or an answer that is a failure, `Torn` where part of a body had come.
 
-        Unless told to `keep` it, the connection is used for this request alone.
+        Unless told to `keep` it, the connection is used for this request alone. The body goes through `intake`.
         """
-        session = self._session(keep=keep)
-        timeout = session.timeout if timeout_s is None else ClientTimeout(total=timeout_s)
+        intake = intake or Intake()
+        watch = _Watch(timeout_s or self._timeout_s, self._first_byte_timeout_s, intake)
         headers = None if body is None else {"Content-Type": "application/json"}
         response: aiohttp.ClientResponse | None = None
-        received = _Received()
+        has_room = True
         sent = self._clock()
         try:
-            async with session.request(
-                method, url, data=body, headers=headers, timeout=timeout, allow_redirects=False
-            ) as response:
+            async with (
+                watch.limit,
+                self._session(keep=keep).request(
+                    method, url, data=body, headers=headers, timeout=self._timeout(None), allow_redirects=False
+                ) as response,
+            ):
+                intake.begin(response.status, response.headers.get("Content-Type", ""))
                 async for piece in response.content.iter_any():
-                    if not received.take(piece, self._clock() - sent):
+                    has_room = intake.take(piece, self._clock() - sent)
+                    if not has_room:
                         break
+                    watch.look()
         except (aiohttp.ClientError, OSError) as error:
-            failure = self._failure(error, timeout)
-            if keep and response is None:
-                self._note_loss(error)
-            if response is None or not received.data:
-                return Answer(outcome=failure)
-            return Torn(outcome=failure, reply=self._reply(response, received), first_byte_s=received.first_byte_s)
-        if received.is_too_large:
-            message = f"the answer has more than {LARGEST_ANSWER_BYTES:,} bytes"
+            if not watch.has_all(error):
+                return self._torn(self._lost(error, watch, self._clock() - sent), error, response, intake, keep=keep)
+        if not has_room:
+            message = f"the answer has more than {LARGEST_BYTES:,} bytes"
             failure = Failure(reason=reason.TOO_LARGE, message=message)
-            return Answer(outcome=failure, first_byte_s=received.first_byte_s)
+            return Answer(outcome=failure, first_byte_s=intake.first_byte_s)
+        assert response is not None
+        intake.end()
         self._has_answered = True
-        reply = self._reply(response, received)
+        reply = self._reply(response, intake)
         if keep and reply.content_type.lower().startswith(EVENT_STREAM):
             self._keeps = False  # a stream that nobody asked for, after which some servers close without a word
         return reply
@@ -145,14 +167,44 @@ class Connection:
         if self._used_once:
             await self._used_once.close()
 
+    def redact(self, data: bytes) -> bytes:
+        """The bytes with `[key]` for each secret that goes out with a request."""
+        return data if self._key is None else self._key.redact(data)
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether anything is to be redacted in a body at all."""
+        return self._key is not None and not self._key.is_placeholder
+
+    def _torn(
+        self,
+        failure: Failure,
+        error: Exception,
+        response: aiohttp.ClientResponse | None,
+        intake: Intake,
+        *,
+        keep: bool,
+    ) -> Answer:
+        if keep and response is None:
+            self._note_loss(error)
+        if response is None or not intake.size_bytes:
+            return Answer(outcome=failure)
+        intake.end()
+        return Torn(outcome=failure, reply=self._reply(response, intake), first_byte_s=intake.first_byte_s)
+
+    def _timeout(self, total_s: float | None) -> ClientTimeout:
+        return ClientTimeout(total=total_s, connect=self._connect_timeout_s)
+
     def _opened(self, *, pooled: bool) -> aiohttp.ClientSession:
         kept = {"keepalive_timeout": _IDLE_S} if pooled else {"force_close": True}
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, **kept),
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=self._trust, **kept),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
-            timeout=ClientTimeout(total=self._timeout_s, connect=CONNECT_TIMEOUT_S),
+            timeout=self._timeout(self._timeout_s),
             proxy=self._proxy,
+            max_line_size=_LONGEST_HEADER,
+            max_field_size=_LONGEST_HEADER,
         )
 
     def _session(self, *, keep: bool) -> aiohttp.ClientSession:
@@ -171,24 +223,36 @@ class Connection:
         if self._has_answered and isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError):
             self._keeps = False
 
-    def _reply(self, response: aiohttp.ClientResponse, received: _Received) -> Reply:
+    def _reply(self, response: aiohttp.ClientResponse, intake: Intake) -> Reply:
         headers = tuple((name, self._redact(value)) for name, value in kept_headers(response.headers))
-        body = bytes(received.data)
         return Reply(
             status=response.status,
             headers=headers,
-            body=body if self._key is None else self._key.redact(body),
+            body=self.redact(bytes(intake.data)),
             content_type=self._redact(printable(response.headers.get("Content-Type", ""))),
-            first_byte_s=received.first_byte_s,
+            first_byte_s=intake.first_byte_s,
         )
 
-    def _failure(self, error: Exception, timeout: ClientTimeout) -> Failure:
+    def _lost(self, error: Exception, watch: _Watch, after_s: float) -> Failure:
+        """The failure of an exchange, in the words of the time-out where it was one of ours."""
+        if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ConnectionTimeoutError):
+            return watch.failure(after_s)
+        return self._failure(error)
+
+    def _failure(self, error: Exception) -> Failure:
         for kind, name in REASON_OF_EXCEPTION:
             if isinstance(error, kind):
                 # Redacted before it is shortened, so that no part of a key is left at the end.
-                message = reason.excerpt(self._redact(_message(error, timeout)))
+                message = reason.excerpt(self._redact(self._message(error)))
                 return Failure(reason=name, message=message)
         raise error  # a defect of ours, not a fault of the way
+
+    def _message(self, error: Exception) -> str:
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return f"no connection within {self._connect_timeout_s:g} s"
+        if isinstance(error, TimeoutError):
+            return f"no whole answer within {self._timeout_s:g} s"
+        return _message(error)
 
     def _redact(self, text: str) -> str:
         return text if self._key is None else self._key.redact_text(text)
@@ -198,6 +262,7 @@ class Connection:
 REASON_OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.ClientSSLError, reason.TLS),
     (ssl.SSLError, reason.TLS),
+    (aiohttp.ConnectionTimeoutError, reason.TIMEOUT_CONNECT),
     (TimeoutError, reason.TIMEOUT),
     (aiohttp.ClientProxyConnectionError, reason.PROXY),
     (aiohttp.ClientHttpProxyError, reason.PROXY),
@@ -210,30 +275,48 @@ REASON_OF_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
 )
 
 
-@dataclass(slots=True)
-class _Received:
-    """What has come of a body, decompressed, and when the first byte of it did."""
+class _Watch:
+    """How long an exchange may go on: to its first byte, as a whole, and after a stream has told all."""
 
-    data: bytearray = field(default_factory=bytearray)
-    first_byte_s: float | None = None
+    def __init__(self, total_s: float, first_byte_s: float | None, intake: Intake) -> None:
+        self._total_s = total_s
+        self._first_byte_s = first_byte_s if first_byte_s is not None and first_byte_s < total_s else None
+        self._intake = intake
+        self._now = asyncio.get_running_loop().time
+        self._ends_at_s = self._now() + total_s
+        self._waits_for = "first byte" if self._first_byte_s is not None else "end"
+        self.limit = asyncio.timeout(total_s if self._first_byte_s is None else self._first_byte_s)
 
-    @property
-    def is_too_large(self) -> bool:
-        return len(self.data) > LARGEST_ANSWER_BYTES
+    def look(self) -> None:
+        """See what has come: after all was told, the exchange goes on only as long as something may follow."""
+        if self._waits_for == "first byte":
+            self._until("end", self._ends_at_s)
+        if self._intake.is_over and self._waits_for != "last":
+            self._until("last", self._now() + LAST_LINGER_S)
+        elif self._intake.has_told_all and self._waits_for == "end":
+            self._until("count", self._now() + LINGER_S)
 
-    def take(self, piece: bytes, at_s: float) -> bool:
-        """Add a piece; whether there is room for more."""
-        if self.first_byte_s is None:
-            self.first_byte_s = at_s
-        self.data += piece
-        return not self.is_too_large
+    def _until(self, waits_for: str, at_s: float) -> None:
+        self._waits_for = waits_for
+        self.limit.reschedule(min(at_s, self._ends_at_s))
+
+    def has_all(self, error: Exception) -> bool:
+        """Whether it was our own patience that ended, after a stream had told all."""
+        return isinstance(error, TimeoutError) and self._intake.has_told_all
+
+    def failure(self, after_s: float) -> Failure:
+        """What did not come in time, and what did."""
+        if self._waits_for == "first byte":
+            said = f"nothing of an answer within {self._first_byte_s:g} s"
+            return Failure(reason=reason.TIMEOUT_FIRST_BYTE, message=said)
+        said = f"no whole answer within {self._total_s:g} s"
+        if size_bytes := self._intake.size_bytes:
+            stalled_s = max(0.0, after_s - self._intake.last_byte_s)
+            said += f"; {size_bytes:,} bytes came, the last of them {stalled_s:.1f} s before"
+        return Failure(reason=reason.TIMEOUT, message=said)
 
 
-def _message(error: Exception, timeout: ClientTimeout) -> str:
-    if isinstance(error, aiohttp.ConnectionTimeoutError):
-        return f"no connection within {CONNECT_TIMEOUT_S:g} s"
-    if isinstance(error, TimeoutError):
-        return f"no whole answer within {timeout.total:g} s"
+def _message(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"cannot connect to {error.host}:{error.port}: {_os_reason(error.os_error)}"
     if isinstance(error, aiohttp.ServerDisconnectedError):

@@ -13,11 +13,26 @@ from temp0.core.run import Address, Completion, Failure, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """That the same question is worth asking again: after so many seconds, or `None` where the server names no time."""
+
+    after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of one question; `first_byte_s` counts from the moment it was sent."""
+    """What came of one question; `first_byte_s` counts from the moment it was sent.
+
+    `sent` is the exact body of the question and `received` the raw one that came back, where it is kept; a key is in
+    neither. `again` says that a failure may pass, `stop` that no question like it can be answered, and what to do.
+    """
 
     outcome: Completion | Failure
     first_byte_s: float | None = None
+    sent: bytes | None = None
+    received: bytes | None = None
+    again: Again | None = None
+    stop: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

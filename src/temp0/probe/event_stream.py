@@ -43,21 +43,40 @@ class EventReader:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that these bytes complete."""
-        return [event for line in self._lines(data) if (event := self._after(line)) is not None]
+        data = self._with_plain_ends(data)
+        first = data.find(b"\n\n")
+        if first < 0:
+            return self._line_by_line(data)
+        # After a blank line nothing is pending: what lies between two of them is a whole event, usually of one line.
+        last = data.rfind(b"\n\n")
+        events = self._line_by_line(data[: first + 2])
+        for block in data[first + 2 : last].split(b"\n\n") if last > first + 1 else ():
+            if block.startswith(b"data: ") and b"\n" not in block:
+                events.append(Event(data=block[6:]))
+            else:
+                events += self._line_by_line(block + b"\n\n")
+        return events + self._line_by_line(data[last + 2 :])
 
     def end(self) -> list[Event]:
         """Nothing: what has no blank line after it is no event."""
         return []
 
+    def _with_plain_ends(self, data: bytes) -> bytes:
+        """The bytes with LF for every line end."""
+        if not data:
+            return data
+        if self._ended_with_cr:  # which ended its line already; an LF right after it is the rest of that end
+            data = data.removeprefix(b"\n")
+        self._ended_with_cr = data.endswith(b"\r")
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+    def _line_by_line(self, data: bytes) -> list[Event]:
+        return [event for line in self._lines(data) if (event := self._after(line)) is not None]
+
     def _lines(self, data: bytes) -> list[bytes]:
         """The lines that these bytes complete, without their ends."""
         if not data:
             return []
-        if self._ended_with_cr:  # which ended its line already; an LF right after it is the rest of that end
-            data = data.removeprefix(b"\n")
-        self._ended_with_cr = data.endswith(b"\r")
-        if b"\r" in data:
-            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         first, *others = data.split(b"\n")
         self._line += first
         if not others:

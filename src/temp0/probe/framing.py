@@ -14,7 +14,8 @@ from typing import Protocol
 from temp0.probe.event_stream import EVENT_STREAM, Event, EventReader
 
 _FIELD = re.compile(rb"(?:data|event|id|retry)?:")
-_BLANKS = b"\xef\xbb\xbf \t\r\n"
+_LAST_NAMES = frozenset({"message_stop", "response.completed", "response.incomplete", "response.failed"})
+BLANKS = b"\xef\xbb\xbf \t\r\n"
 
 
 class Reader(Protocol):
@@ -29,18 +30,28 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Framing:
-    """One way of streaming: `begins` tells from the first bytes of a body and its type whether it is streamed so."""
+    """One way of streaming.
+
+    `begins` tells from the first bytes of a body and its type whether it is streamed so; `is_last` of an event whether
+    nothing is told after it.
+    """
 
     begins: Callable[[bytes, str], bool]
     reader: Callable[[], Reader]
+    is_last: Callable[[Event], bool] = lambda _: False
 
 
 def is_event_stream(body: bytes, content_type: str) -> bool:
     """Whether a body is a stream of events: it begins as one, or is called one and does not begin as JSON or HTML."""
-    start = body[:256].lstrip(_BLANKS)
+    start = body[:256].lstrip(BLANKS)
     if _FIELD.match(start):
         return True
     return content_type.lower().startswith(EVENT_STREAM) and not start.startswith((b"{", b"[", b"<"))
 
 
-EVENTS = Framing(begins=is_event_stream, reader=EventReader)
+def is_last_event(event: Event) -> bool:
+    """Whether an event is the one that a stream ends with: `[DONE]`, or one so named."""
+    return event.name in _LAST_NAMES or event.data.strip() == b"[DONE]"
+
+
+EVENTS = Framing(begins=is_event_stream, reader=EventReader, is_last=is_last_event)

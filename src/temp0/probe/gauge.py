@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from temp0.probe.connection import Connection, Reply
 from temp0.probe.dialect.dialect import with_path
-from temp0.probe.host import KNOWN_HOSTS
+from temp0.probe.host import known_host
 
 TIMEOUT_S = 2.0
 _NAMES = (
@@ -34,7 +34,7 @@ class Gauge:
         self._timeout_s = timeout_s
         self._url = with_path(url, "/metrics")
         self._has_told = False
-        self._is_silent = urlsplit(url).hostname in KNOWN_HOSTS
+        self._is_silent = known_host(urlsplit(url).hostname) is not None
 
     async def running(self) -> float | None:
         """Requests running now, summed over the server's replicas, or `None` where it does not tell."""

@@ -16,22 +16,20 @@ from temp0.probe.dialect.reason import printable
 _KEPT = frozenset(
     {
         "age",
-        "apim-request-id",
         "cf-ray",
         "location",
         "openai-processing-ms",
-        "request-id",
         "retry-after",
         "retry-after-ms",
         "via",
         "x-amz-cf-id",
-        "x-amzn-requestid",
         "x-process-time",
-        "x-request-id",
         "x-varnish",
     }
 )
-_KEPT_PREFIXES = ("anthropic-ratelimit-", "x-litellm-", "x-ms-", "x-ratelimit-")
+_KEPT_PREFIXES = ("akamai-", "x-akamai-", "x-litellm-", "x-ms-", "x-portkey-")
+# Who asked and how often one may: names such as x-amzn-requestid, x-generation-id, ratelimit-policy, x-rate-limit-reset
+_OF_THE_REQUEST = re.compile(r"(?:request|correlation|generation|trace)-?id$|rate-?limit")
 
 # Beginnings of words: `host` is in x-hostname, `rout` in x-route, x-router and x-routed-to. The last line tells an
 # answer that was kept from an earlier one, the others one machine, replica, route or release from another.
@@ -61,13 +59,15 @@ def kept_headers(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=1024)  # a server sends the same few names with every answer
 def _is_kept(name: str) -> bool:
-    if _may_be_secret(name) or name.endswith(_POLICY):
+    if may_be_secret(name) or name.endswith(_POLICY):
         return False
     is_telling = any(word.startswith(_TELLING) or word in _TELLING_WORDS for word in _words(name))
-    return is_telling or name in _KEPT or name.startswith(_KEPT_PREFIXES)
+    is_named = name in _KEPT or name.startswith(_KEPT_PREFIXES)
+    return is_telling or is_named or bool(_OF_THE_REQUEST.search(name))
 
 
-def _may_be_secret(name: str) -> bool:
+def may_be_secret(name: str) -> bool:
+    """Whether a header of this name, in lower case, may hold what lets one in: a key, a token, a cookie."""
     words = _words(_CACHE_KEY.sub("cache", name))
     return bool(_SECRET.search(name)) or any(map(_SECRET_WORD.fullmatch, words))
 

@@ -1,6 +1,7 @@
-"""Hosted APIs by their exact host: what they speak, under which path, and where their key is kept.
+"""Hosted APIs by their host: what they speak, under which path, and where their key is kept.
 
-Exact, because a key must never go to a host that merely looks like the right one.
+The host is exact, or a name under a domain that one company keeps for its customers' endpoints, because a key must
+never go to a host that merely looks like the right one.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ KNOWN_HOSTS: dict[str, KnownHost] = {
     "api.deepseek.com": KnownHost(key_variable="DEEPSEEK_API_KEY"),
     "api.fireworks.ai": KnownHost(key_variable="FIREWORKS_API_KEY", path="/inference/v1"),
     "api.groq.com": KnownHost(key_variable="GROQ_API_KEY", path="/openai/v1"),
-    "api.mistral.ai": KnownHost(key_variable="MISTRAL_API_KEY"),
+    "api.mistral.ai": KnownHost(key_variable="MISTRAL_API_KEY", api="mistral"),
+    "codestral.mistral.ai": KnownHost(key_variable="CODESTRAL_API_KEY", api="mistral"),
     "api.moonshot.ai": KnownHost(key_variable="MOONSHOT_API_KEY"),
     "api.openai.com": KnownHost(key_variable="OPENAI_API_KEY"),
     "api.sambanova.ai": KnownHost(key_variable="SAMBANOVA_API_KEY"),
@@ -37,9 +39,30 @@ KNOWN_HOSTS: dict[str, KnownHost] = {
     "api.x.ai": KnownHost(key_variable="XAI_API_KEY"),
     "generativelanguage.googleapis.com": KnownHost(key_variable="GEMINI_API_KEY", path="/v1beta/openai"),
     "integrate.api.nvidia.com": KnownHost(key_variable="NVIDIA_API_KEY"),
-    "openrouter.ai": KnownHost(key_variable="OPENROUTER_API_KEY", path="/api/v1"),
+    "ollama.com": KnownHost(key_variable="OLLAMA_API_KEY", path="/api", api="ollama"),
+    "openrouter.ai": KnownHost(key_variable="OPENROUTER_API_KEY", path="/api/v1", api="openrouter"),
     "router.huggingface.co": KnownHost(key_variable="HF_TOKEN"),
 }
+
+
+_AZURE = KnownHost(key_variable="AZURE_OPENAI_API_KEY", path="/openai/v1", api="azure")
+_DOMAINS: dict[str, KnownHost] = {
+    ".openai.azure.com": _AZURE,
+    ".openai.azure.us": _AZURE,
+    ".cognitiveservices.azure.com": _AZURE,
+    ".services.ai.azure.com": _AZURE,
+}
+
+
+def known_host(host: str | None) -> KnownHost | None:
+    """The hosted API behind a host name, if it is one.
+
+    >>> known_host("mine.openai.azure.com").api, known_host("openai.azure.com.evil.example")
+    ('azure', None)
+    """
+    host = host or ""
+    by_domain = (known for domain, known in _DOMAINS.items() if host.endswith(domain))
+    return KNOWN_HOSTS.get(host) or next(by_domain, None)
 
 
 def with_known_path(url: str) -> str:
@@ -49,7 +72,7 @@ def with_known_path(url: str) -> str:
     ('https://api.groq.com/openai/v1', 'http://127.0.0.1:8000')
     """
     parts = urlsplit(url)
-    known = KNOWN_HOSTS.get(parts.hostname or "")
+    known = known_host(parts.hostname)
     return with_path(url, known.path) if known and not parts.path else url
 
 

@@ -6,13 +6,14 @@ A key goes to the exact host it belongs to, to this machine, or where the user s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 from temp0.errors import UsageError
-from temp0.probe.host import KNOWN_HOSTS, is_loopback
+from temp0.probe.header import may_be_secret
+from temp0.probe.host import is_loopback, known_host
 
 MASK = "[key]"
 # What people set where a server wants a key and checks none. Such a word may honestly stand in an answer.
@@ -44,36 +45,56 @@ _PLACEHOLDERS = frozenset(
 )
 
 
+_SHORTEST_PART = 8  # of a secret header; a shorter word may honestly stand in an answer
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """A key that does not show itself when it is printed."""
+    """A key that does not show itself when it is printed, and other secrets that go out beside it."""
 
     value: str = field(repr=False)
+    others: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def is_placeholder(self) -> bool:
-        """Whether this is a word such as `EMPTY` or `x`, sent to servers that want a key but check none.
+        """Whether these are words such as `EMPTY` or `x`, sent to servers that want a key but check none.
 
         Such a word may honestly stand in an answer, which must not be altered.
         """
-        return self.value.lower() in _PLACEHOLDERS
+        return not any(map(_is_secret, self._longest_first()))
 
     def redact(self, body: bytes) -> bytes:
-        """The body as received with `[key]` for the key, also where JSON escapes or byte lists hide it."""
-        if self.is_placeholder:
-            return body
-        if b"\\" in body:
-            body = _escaped(self.value).sub(MASK.encode(), body)
-        body = body.replace(self.value.encode(), MASK.encode())
-        if b'"bytes"' in body:
-            body = _listed(self.value).sub(_numbers(MASK).encode(), body)
+        """The body as received with `[key]` for each secret, also where JSON escapes or byte lists hide it."""
+        for secret in filter(_is_secret, self._longest_first()):
+            body = _redacted(body, secret)
         return body
 
     def redact_text(self, text: str) -> str:
-        """A header or a message with `[key]` for the key; of a placeholder, only whole words."""
-        if self.is_placeholder:
-            return re.sub(rf"(?<!\w){re.escape(self.value)}(?!\w)", MASK, text)
-        return text.replace(repr(self.value)[1:-1], MASK).replace(self.value, MASK)
+        """A header or a message with `[key]` for each secret; of a placeholder, only whole words."""
+        for secret in self._longest_first():
+            if _is_secret(secret):
+                text = text.replace(repr(secret)[1:-1], MASK).replace(secret, MASK)
+            elif secret:
+                text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", MASK, text)
+        return text
+
+    def _longest_first(self) -> tuple[str, ...]:
+        """Each secret, so that none is left in part where it holds another."""
+        return tuple(sorted((self.value, *self.others), key=len, reverse=True))
+
+
+def with_headers(key: Key | None, headers: Iterable[tuple[str, str]]) -> Key | None:
+    """The key and what else may be secret in the headers that the user has us send; `None` where nothing is.
+
+    A secret header counts as a whole and by its parts, such as the token after `Bearer` or the values of a cookie.
+    """
+    found = [key.value] if key else []
+    for name, value in headers:
+        if may_be_secret(name.lower()):
+            parts = re.split(r"[\s;,=]+", value)
+            found += [value, *(part for part in parts if len(part) >= _SHORTEST_PART)]
+    secrets = tuple(dict.fromkeys(found))
+    return Key(value=secrets[0], others=secrets[1:]) if secrets else None
 
 
 def endpoint_key(url: str, *, variable: str, key_env: str | None, environ: Mapping[str, str]) -> Key | None:
@@ -99,7 +120,7 @@ def _usual_variable(url: str, variable: str) -> str | None:
     host = parts.hostname or ""
     if is_loopback(host):
         return variable
-    known = KNOWN_HOSTS.get(host)
+    known = known_host(host)
     return known.key_variable if known and parts.scheme == "https" else None
 
 
@@ -111,6 +132,19 @@ def _key(variable: str, environ: Mapping[str, str]) -> Key:
             "which no HTTP header can carry"
         )
     return Key(value=value)
+
+
+def _is_secret(value: str) -> bool:
+    return value.lower() not in _PLACEHOLDERS
+
+
+def _redacted(body: bytes, secret: str) -> bytes:
+    if b"\\" in body:
+        body = _escaped(secret).sub(MASK.encode(), body)
+    body = body.replace(secret.encode(), MASK.encode())
+    if b'"bytes"' in body:
+        body = _listed(secret).sub(_numbers(MASK).encode(), body)
+    return body
 
 
 @lru_cache(maxsize=16)

@@ -75,6 +75,11 @@ class Line:
         """Whether every judged attempt of the block has left and some are still awaited."""
         return self.finished < self.block.size and not self._can_judge()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether every judged attempt of every block is done."""
+        return self.finished == self.block.size and self.at + 1 == len(self.blocks)
+
     def finish(self, job: Job, _outcome: Completion | Failure) -> None:
         """Count a judged attempt that has ended, well or not."""
         if job.role == "judged":
@@ -97,6 +102,11 @@ class Primers:
     @property
     def is_filling(self) -> bool:
         """Never: nothing takes the place of a primer."""
+        return False
+
+    @property
+    def is_over(self) -> bool:
+        """Never: each primer is waited for."""
         return False
 
     def next(self) -> Job | None:

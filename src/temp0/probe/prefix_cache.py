@@ -1,8 +1,9 @@
 """A server's prefix cache, made cold by the server's own means: recognises the server, and knows what each one has.
 
 Nothing is pretended: where no means is known, or the server will not, that is said. Hosted APIs are never asked.
-Sources: llama.cpp tools/server/README.md (`cache_prompt`); vLLM entrypoints/serve/dev/cache (`/reset_prefix_cache`,
-there only with VLLM_SERVER_DEV_MODE=1); SGLang entrypoints/http_server.py (`/flush_cache`).
+Sources: llama.cpp tools/server/README.md (`cache_prompt`); vLLM docs/design/prefix_caching (`cache_salt`) and
+entrypoints/serve/dev/cache (`/reset_prefix_cache`, there only with VLLM_SERVER_DEV_MODE=1); SGLang
+entrypoints/http_server.py (`/flush_cache`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -23,7 +25,8 @@ from temp0.probe.dialect.error import said
 from temp0.probe.dialect.field import told_object
 from temp0.probe.endpoint import Answer, ColdMeans, NoColdMeans
 from temp0.probe.gauge import Gauge
-from temp0.probe.host import KNOWN_HOSTS
+from temp0.probe.host import known_host
+from temp0.probe.listing import owners
 
 NOT_COLD = "not-cold"
 """Why a sitting stops: the server would not empty its prefix cache."""
@@ -34,6 +37,12 @@ PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 
 _NO_ROUTE = frozenset({404, 405, 501})
 _FIELD = "cache_prompt"
+
+_SALT = "cache_salt"
+_BY_SALT = f"a new {_SALT} each time"
+_SALTED_SINCE = (0, 9)  # the first vLLM that knows the field; where its engine cannot, it refuses the question
+_SALTED_DIALECTS = frozenset({"openai-chat", "openai-completions", "openai-responses", "vllm"})
+_RELEASE = re.compile(r"(\d+)\.(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +103,7 @@ class PrefixCache:
         model: str,
         gauge: Gauge,
         pauses_s: Sequence[float] = PAUSES_S,
+        salt: Callable[[], str] = lambda: secrets.token_urlsafe(32),
     ) -> None:
         self._connection = connection
         self._models_url = dialect.models_url(url)
@@ -102,7 +112,9 @@ class PrefixCache:
         self._model = model
         self._gauge = gauge
         self._pauses_s = pauses_s
-        self._is_hosted = urlsplit(url).hostname in KNOWN_HOSTS
+        self._salt = salt
+        self._has_salt = False
+        self._is_hosted = known_host(urlsplit(url).hostname) is not None
         self._server: Server | None = None
         self._means: ColdMeans | NoColdMeans | None = None
 
@@ -112,8 +124,14 @@ class PrefixCache:
             self._means = await self._found()
         return self._means
 
+    def is_salted(self, question: Question) -> bool:
+        """Whether the question goes out with fields of its own each time, so that it cannot be sent as it was."""
+        return question.cache == "cold" and self._has_salt
+
     def fields(self, question: Question) -> Mapping[str, object]:
         """What goes with a question beyond its dialect, so that it finds no prefix cached.
+
+        A salt is new at each call: prompts share what is cached only under the same one.
 
         Raises:
             UsageError: A cold question, and no means for it is known.
@@ -123,11 +141,13 @@ class PrefixCache:
             return {}
         if not isinstance(self._means, ColdMeans):
             raise UsageError("a cold question needs a server whose prefix cache can be made cold; none is known here")
+        if self._has_salt:
+            return {_SALT: self._salt()}
         return {} if self._means.is_reset else {_FIELD: False}
 
     async def reset(self) -> Failure | None:
         """Empty the cache where that is the means, asking a busy server again for a short while."""
-        if self._server is None or self._server.field:
+        if self._server is None or not (isinstance(self._means, ColdMeans) and self._means.is_reset):
             return None
         told = await self._reset(self._server)
         for pause_s in self._pauses_s:
@@ -153,11 +173,24 @@ class PrefixCache:
             if self._dialect in server.deaf:
                 return NoColdMeans(why=f"{server.name} takes no {_by(server)} in the dialect {self._dialect}")
             return _means(server)
+        self._has_salt = server is VLLM and await self._knows_salt()
         told = await self._reset(server)
         if told.is_done or told.may_come:
-            return _means(server)
+            # Only what is read first after a reset is surely cold; with a salt of its own, each question is.
+            by = f"{_by(server)}, and {_BY_SALT}" if self._has_salt else _by(server)
+            return ColdMeans(server=server.name, by=by, is_reset=True)
+        if self._has_salt:
+            return ColdMeans(server=server.name, by=_BY_SALT, is_reset=False)
         why = server.without_route if told.is_absent else f"answers {told.said}"
         return NoColdMeans(why=f"{server.name} was asked to {_by(server)}, and {why}")
+
+    async def _knows_salt(self) -> bool:
+        """Whether vLLM is of a release that knows `cache_salt`, in a dialect that has it: others pass over it."""
+        if self._dialect not in _SALTED_DIALECTS:
+            return False
+        told = told_object(_json(await self._get(self._url("/version")))).get("version")
+        found = _RELEASE.match(told) if isinstance(told, str) else None
+        return found is not None and (int(found[1][:6]), int(found[2][:6])) >= _SALTED_SINCE
 
     async def _tried(self) -> ColdMeans | NoColdMeans:
         """The means of a server that nobody recognises: a reset that it says it has done."""
@@ -171,9 +204,9 @@ class PrefixCache:
 
     async def _recognised(self) -> Server | None:
         """The kind of server, from its list of models, its properties or the names of its metrics."""
-        owners = _owners(_json(await self._get(self._models_url)), self._model)
+        said = owners(await self._get(self._models_url), self._model)
         for server in SERVERS:
-            if owners == {server.owner}:
+            if said == {server.owner}:
                 return server
         if "total_slots" in told_object(_json(await self._get(self._url("/props")))):
             return LLAMA_CPP
@@ -223,14 +256,6 @@ def _means(server: Server) -> ColdMeans:
 
 def _by(server: Server) -> str:
     return f"{server.field}: false" if server.field else f"POST {server.path}"
-
-
-def _owners(listed: object, model: str) -> set[str]:
-    """Who owns the model, or every model where ours is not in the list under that name."""
-    data = told_object(listed).get("data")
-    entries = [told_object(entry) for entry in data] if isinstance(data, list) else []
-    ours = [entry for entry in entries if entry.get("id") == model] or entries
-    return {str(entry.get("owned_by")) for entry in ours}
 
 
 def _json(body: bytes) -> object:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import aiohttp
 
 from temp0.core.run import Failure
-from temp0.probe.connection import LARGEST_ANSWER_BYTES, Connection
+from temp0.probe.connection import Connection
 from temp0.probe.dialect.error import said
 from temp0.probe.dialect.reason import TOO_LARGE, http_failure
+from temp0.probe.intake import LARGEST_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +40,9 @@ class StreamConnection(Connection):
                 self._has_answered = True
         except (aiohttp.ClientError, OSError) as error:
             self._note_loss(error)
-            return self._failure(error, session.timeout)
+            return self._failure(error)
         if pieces is None:
-            return Failure(reason=TOO_LARGE, message=f"the answer has more than {LARGEST_ANSWER_BYTES:,} bytes")
+            return Failure(reason=TOO_LARGE, message=f"the answer has more than {LARGEST_BYTES:,} bytes")
         if not 200 <= response.status < 300:
             return self.redacted(http_failure(response.status, said(joined(pieces))))
         return pieces
@@ -52,7 +53,7 @@ class StreamConnection(Connection):
         async for data in response.content.iter_any():
             pieces.append(Piece(at_s=self._clock() - sent, data=data))
             size_bytes += len(data)
-            if size_bytes > LARGEST_ANSWER_BYTES:
+            if size_bytes > LARGEST_BYTES:
                 return None
         return tuple(pieces)
 

@@ -16,6 +16,7 @@ from temp0.probe.dialect.openai_chat import OPENAI_CHAT
 from temp0.probe.host import with_known_path
 from temp0.probe.key import endpoint_key
 from temp0.probe.opening import open_endpoint
+from temp0.probe.recognition import open_api
 from temp0.probe.stream import StreamConnection
 from temp0.probe.streamed_chat import StreamedAnswer, streamed_answer
 
@@ -81,6 +82,7 @@ async def open_timed_endpoint(
     """
     if url.startswith("fake:"):
         raise EndpointError("a simulated endpoint has no speed to price; give the URL of a server")
+    api = api or open_api(url)
     plain = await open_endpoint(url, model=model, api=api, key_env=key_env, timeout_s=timeout_s, environ=environ)
     await plain.close()
     address = plain.address

@@ -1,15 +1,13 @@
 """Reads attempts with what judging looks at and nothing else, in half the time that reading all of them takes.
 
-Left out are bodies, tool calls, refusals, first bytes, reasoning beside a text, headers whose names tell neither a
-machine nor a cache, and ids that came once or that name no answer. What is left of answers repeats nearly always, so
-that equal ones are one object.
+Left out are bodies, first bytes, headers whose names tell neither a machine nor a cache, and ids that came once or that
+name no answer. What is left of answers repeats nearly always, so that equal ones are one object.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from hashlib import sha256
 from itertools import islice, repeat
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -22,13 +20,13 @@ from temp0.core.text import from_utf8, utf8
 from temp0.store.encoding import pairs_from, usage_from
 from temp0.store.reading import content, of_orders, query, rows
 from temp0.store.record import records
-from temp0.store.row import Decoded, Row
+from temp0.store.row import Decoded, Row, tool_calls
 from temp0.store.tokens import unpacked
 
 _COMMON = ("order", "prompt", "condition", "block", "role", "started_s", "ended_s", "in_flight", "predecessor")
-_ALIKE = ("reason", "message", "status", "text", "tokens", "finish", "usage", "model", "fingerprint")
-_EXTRACTED = (*_COMMON, *_ALIKE, "reasoning", "id", "created", "headers")
-_NO_TEXT = sha256(b"").digest()
+_SAID = ("reason", "message", "status", "text", "tokens", "finish", "usage", "model", "fingerprint")
+_BESIDE = ("reasoning", "tool_calls", "refusal")
+_EXTRACTED = (*_COMMON, *_SAID, *_BESIDE, "id", "created", "headers")
 
 JUDGED = f"{query(*_EXTRACTED)} AND prompt = ? AND role = 'judged'"
 OF_ORDERS = of_orders(*_EXTRACTED)
@@ -71,11 +69,10 @@ class Extract:
         order, prompt, condition, block, role, started_s, ended_s, in_flight, predecessor = islice(
             columns, len(_COMMON)
         )
-        *alike, reasoning, ids, created, headers = columns
-        text, naming = alike[3], self._naming
+        *alike, ids, created, headers = columns
+        naming = self._naming
         keys = zip(
             *alike,
-            [thought if digest == _NO_TEXT else None for thought, digest in zip(reasoning, text, strict=True)],
             [name if name in naming else None for name in ids],
             [at if name in naming else None for at, name in zip(created, ids, strict=True)],
             map(self._told, headers),
@@ -100,9 +97,10 @@ class Extract:
         )
 
     def _outcome(self, key: Row) -> Completion | Failure:
-        reason, message, status, text, tokens, finish, usage, model, fingerprint, reasoning, id_, created, told = key
+        reason, message, status, text, tokens, finish, usage, model, fingerprint, *beside = key
         if reason is not None:
             return Failure(reason=from_utf8(reason), message=self._texts[message], status=status)
+        reasoning, calls, refusal, id_, created, told = beside
         return Completion(
             text=self._texts[text],
             finish=self._labels[finish],
@@ -114,6 +112,8 @@ class Extract:
             id=self._labels[id_],
             created=None if created is None else int(created),
             headers=tuple(zip(*[map(from_utf8, told)] * 2, strict=True)),
+            tool_calls=() if calls is None else tool_calls(calls),
+            refusal=self._texts[refusal],
         )
 
     def _told(self, headers: bytes | None) -> Told:

@@ -93,7 +93,7 @@ class Reader:
         self._texts = Decoded(lambda digest: from_utf8(content(digest)))
         self._tokens = Decoded(lambda digest: unpacked(content(digest)))
         self._bodies = Decoded(content)
-        self._tool_calls = Decoded(_tool_calls)
+        self._tool_calls = Decoded(tool_calls)
 
     def attempts(self, rows: Sequence[Row]) -> list[Attempt]:
         """The attempts of rows of `schema.ATTEMPTS`, column by column, which takes half as long as row by row."""
@@ -148,7 +148,8 @@ class Reader:
         )
 
 
-def _tool_calls(data: bytes) -> tuple[ToolCall, ...]:
+def tool_calls(data: bytes) -> tuple[ToolCall, ...]:
+    """The tool calls that `attempt_row` kept as pairs."""
     return tuple(ToolCall(name=name, arguments=arguments) for name, arguments in pairs_from(data))
 
 

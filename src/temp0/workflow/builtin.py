@@ -74,10 +74,12 @@ class _Named:
 
 
 @asynccontextmanager
-async def builtin_endpoint(builtin: Builtin, *, timeout_s: float) -> AsyncIterator[Endpoint]:
+async def builtin_endpoint(builtin: Builtin, *, timeout_s: float, keeps_raw: bool = False) -> AsyncIterator[Endpoint]:
     """Start the engine, give its endpoint, and stop it. Raises `ModelError` with what the engine said."""
     async with child_server(builtin.command()) as child:
-        endpoint = await open_endpoint(child.url, model=child.model, api=_API, timeout_s=timeout_s, environ={})
+        endpoint = await open_endpoint(
+            child.url, model=child.model, api=_API, timeout_s=timeout_s, keeps_raw=keeps_raw, environ={}
+        )
         address = Address(url=builtin.address(child.model), api=_API, model=child.model)
         try:
             yield _Named(endpoint, address)

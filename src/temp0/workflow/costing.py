@@ -27,11 +27,25 @@ def announcement(plan: Plan, blocks: Sequence[Block], cold: ColdMeans | None = N
     """
     if not blocks:
         return ["the run is finished already; nothing is sent"]
-    lines = [_costs(plan, blocks), *_finds(plan)]
+    lines = [*_costs(plan, blocks), *_finds(plan)]
     if cold:
         before = " before each cold block" if cold.is_reset else ""
         lines.append(f"cold: by {cold.by}{before}; the server is {cold.server}")
     return [*lines, *_notes(plan)]
+
+
+def cold_unknown(plan: Plan, *, is_optional: bool) -> list[str]:
+    """What to say of cold conditions where the server may not be asked whether it can; nothing without any.
+
+    `is_optional` is a preset's cold, which is left out where there is no means; what a flag asks for is refused.
+    """
+    if not any(condition.cache == "cold" for condition in plan.conditions):
+        return []
+    otherwise = "leaves cold out and says so" if is_optional else "stops and sends nothing"
+    return [
+        "cold: not known yet, since a dry run asks no server; before it begins, temp0 asks",
+        f"  which server it is, and where it knows no way to make that cache cold, it {otherwise}",
+    ]
 
 
 def plan_document(plan: Plan, blocks: Sequence[Block]) -> dict[str, object]:
@@ -54,31 +68,34 @@ def plan_document(plan: Plan, blocks: Sequence[Block]) -> dict[str, object]:
     }
 
 
-def _costs(plan: Plan, blocks: Sequence[Block]) -> str:
+def _costs(plan: Plan, blocks: Sequence[Block]) -> list[str]:
     paid = price(blocks)
-    primers = f"{_counted(paid.primers, 'primer')}, " if paid.primers else ""
-    return (
-        f"cost: {_counted(len(plan.prompts), 'prompt')} under {_counted(len(plan.conditions), 'condition')}: "
-        f"{_counted(paid.judged, 'judged request')}, {primers}about {_counted(paid.fillers, 'filler')}; "
-        f"about {paid.prompt_tokens:,} prompt tokens, at most {paid.completion_tokens:,} answer tokens"
-    )
+    parts = [_counted(paid.judged, "judged request")]
+    parts += [f"{_counted(paid.primers, 'primer')} for a warm cache"] if paid.primers else []
+    parts += [f"about {_counted(paid.fillers, 'filler')} for company"] if paid.fillers else []
+    return [
+        f"cost: {_counted(len(plan.prompts), 'prompt')} under {_counted(len(plan.conditions), 'condition')}",
+        f"  {', '.join(parts)}",
+        f"  about {_counted(paid.prompt_tokens, 'prompt token')}, "
+        f"at most {_counted(paid.completion_tokens, 'answer token')}",
+    ]
 
 
 def _finds(plan: Plan) -> list[str]:
-    """How likely each number of blocks is to show telling rates of unlike answers, and how many it would take."""
+    """A table of how likely each number of blocks is to show telling rates, and how many blocks it would take."""
     names: dict[int, list[str]] = {}
     for condition, count in zip(plan.conditions, _fewest_blocks(plan), strict=True):
         names.setdefault(count, []).append(condition.name)
-    rates = _either([f"{rate:.1%}".replace(".0%", "%") for rate in TELLING_RATES])
-    seen = [
-        f"in {_counted(count, 'block')} ({_listed(alike)}) "
-        + _either([_percent(seen_chance(rate, count)) for rate in TELLING_RATES])
-        for count, alike in sorted(names.items(), reverse=True)
-    ]
-    needed = _either([f"{needed_blocks(rate):,}" for rate in TELLING_RATES])
+    rows = [("one block in", *(f"{1 / rate:,.0f}" for rate in TELLING_RATES))]
+    for count, alike in sorted(names.items(), reverse=True):
+        chances = (_percent(seen_chance(rate, count)) for rate in TELLING_RATES)
+        rows.append((f"{_listed(alike)}: {_counted(count, 'block')}", *chances))
+    rows.append(("blocks needed for a chance of 95%", *(f"{needed_blocks(rate):,}" for rate in TELLING_RATES)))
+    width = max(len(name) for name, *_ in rows)
     return [
-        f"finds: the chance to see unlike answers in {rates} of blocks is, {'; '.join(seen)}",
-        f"needs: {needed} blocks for a chance of 95%",
+        "finds: the chance to see another answer that only one block in so many gives",
+        "  (a block is one request alone, or one pool of requests in flight)",
+        *(f"  {name:{width}}{''.join(f'{cell:>9}' for cell in cells)}" for name, *cells in rows),
     ]
 
 
@@ -108,10 +125,6 @@ def _percent(share: float) -> str:
     if 0 < share < 0.01:
         return "<1%"
     return ">99%" if 0.99 < share < 1 else f"{share:.0%}"
-
-
-def _either(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} or {parts[-1]}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -6,8 +6,9 @@ Both give values of `core`. `ask` also works where an event loop already runs, a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -19,6 +20,7 @@ from temp0.core.run import Attempt, Run
 from temp0.store import Store
 from temp0.workflow import planning
 from temp0.workflow.builtin import Builtin
+from temp0.workflow.extra import extra_fields, is_greedy
 from temp0.workflow.planning import Wish
 from temp0.workflow.preset import Ask, proposal
 from temp0.workflow.probing import Where, probe
@@ -46,7 +48,14 @@ async def ask_async(
     seed: int = 0,
     api: str | None = None,
     key_env: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    extra_json: Mapping[str, object] | str | None = None,
+    greedy: bool = True,
     timeout_s: float = 300.0,
+    connect_timeout_s: float = 30.0,
+    first_byte_timeout_s: float | None = None,
+    patience_s: float = 60.0,
+    keep_raw: bool = False,
     weights: Path | None = None,
     arithmetic: str = "stock",
     threads: int | None = None,
@@ -59,8 +68,9 @@ async def ask_async(
     Arguments are those of `temp0 probe`. `prompts` are texts or `Prompt` values (without them, our own five), `n`
     counts attempts under each condition, `company` lists requests in flight (1 is alone; by default 1 and 8),
     `timeout_s` is in seconds. `ask` names a preset, of which is left out what the endpoint cannot do: `run.plan`
-    tells. The run is kept only in memory unless `store` names a file. A failed attempt is part of the run, and an
-    interruption gives the run so far; raises `Temp0Error` where nothing could be asked.
+    tells. Not `greedy` sends no temperature. `extra_json` is merged into every body, and recorded. The run is kept only
+    in memory unless `store` names a file; `keep_raw` stores answers as they came. A failed attempt is part of the run,
+    and an interruption gives the run so far; raises `Temp0Error` where nothing could be asked.
     """
     if max_requests is not None:
         check_count("max_requests", max_requests)
@@ -68,16 +78,29 @@ async def ask_async(
     proposed = proposal(ask, said, n=n)
     wish = Wish(n=proposed.n, max_tokens=max_tokens)
     plan = planning.plan(_prompts(prompts, wish), proposed.conditions, seed=seed, exclusive=exclusive)
+    extra = extra_fields(extra_json)
+    plan = replace(plan, greedy=greedy and is_greedy(extra))
     where = Where(
         url=url,
         model=model,
         api=api,
         key_env=key_env,
+        headers=tuple((headers or {}).items()),
+        extra=extra,
         timeout_s=timeout_s,
+        connect_timeout_s=connect_timeout_s,
+        first_byte_timeout_s=first_byte_timeout_s,
+        keep_raw=keep_raw,
         engine=Builtin(weights=weights, arithmetic=arithmetic, threads=threads),
     )
     carry_out = partial(
-        probe, plan, where, optional=proposed.optional, max_requests=max_requests, on_attempt=on_attempt
+        probe,
+        plan,
+        where,
+        optional=proposed.optional,
+        max_requests=max_requests,
+        patience_s=patience_s,
+        on_attempt=on_attempt,
     )
     if store is None:
         return (await carry_out()).run

@@ -11,7 +11,7 @@ import platform
 import random
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -21,31 +21,47 @@ from temp0.core.plan import Block, Condition, Plan
 from temp0.core.run import Attempt, Completion, Failure, Run
 from temp0.errors import EndpointError, StoreError, UsageError
 from temp0.probe.asking import Asking, Past
+from temp0.probe.connection import CONNECT_TIMEOUT_S
 from temp0.probe.endpoint import ColdMeans, Endpoint, NoColdMeans
 from temp0.probe.filler import Fillers
-from temp0.probe.opening import open_endpoint
+from temp0.probe.opening import OpenedEndpoint, open_endpoint
+from temp0.probe.patience import PATIENCE_S, Pause
 from temp0.store import Store
 from temp0.workflow import builtin
 from temp0.workflow.interruption import interrupted_during
 from temp0.workflow.preset import fitted
 from temp0.workflow.recording import Recorder
 
+__all__ = ["Pause", "Sitting", "Start", "Where", "probe"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """Which endpoint to ask, and how to address it; without `url` it is the built-in engine."""
+    """Which endpoint to ask, and how to address it; without `url` it is the built-in engine.
+
+    `headers` go out with every request, `extra` is merged into every body. `keep_raw` has raw answers stored.
+    """
 
     url: str | None = None
     model: str | None = None
     api: str | None = None
     key_env: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    extra: Mapping[str, object] = field(default_factory=dict)
     timeout_s: float = 300.0
+    connect_timeout_s: float = CONNECT_TIMEOUT_S
+    first_byte_timeout_s: float | None = None
+    keep_raw: bool = False
     engine: builtin.Builtin = field(default_factory=builtin.Builtin)
 
     def __post_init__(self) -> None:
-        """Refuse a time-out that is none, and settings of the built-in engine for an endpoint that is not it."""
-        if not 0 < self.timeout_s < math.inf:
-            raise UsageError(f"timeout_s is {self.timeout_s}, expected a number of seconds above 0")
+        """Refuse a time-out that is none, and what makes no sense for an endpoint of that kind."""
+        for name in ("timeout_s", "connect_timeout_s", "first_byte_timeout_s"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise UsageError(f"{name} is {value}, expected a number of seconds above 0")
+        if (self.headers or self.extra) and not (self.url or "").startswith(("http:", "https:")):
+            raise UsageError("headers and extra fields go to an endpoint over HTTP; give its URL, or leave them out")
         if self.url and not self.url.startswith("builtin:") and self.engine != builtin.Builtin():
             raise UsageError(
                 "weights, arithmetic and threads are those of the built-in engine; leave them out, or the URL"
@@ -63,7 +79,7 @@ class Where:
             engine = builtin.resumed(self.url, self.engine) if self.url else self.engine
             if any(condition.cache != "as-found" for condition in plan.conditions):
                 engine = replace(engine, prefix_cache=True)
-            async with builtin.builtin_endpoint(engine, timeout_s=self.timeout_s) as endpoint:
+            async with builtin.builtin_endpoint(engine, timeout_s=self.timeout_s, keeps_raw=self.keep_raw) as endpoint:
                 yield endpoint
             return
         endpoint = await open_endpoint(
@@ -71,7 +87,12 @@ class Where:
             model=self.model,
             api=self.api,
             key_env=self.key_env,
+            headers=self.headers,
+            extra=self.extra,
             timeout_s=self.timeout_s,
+            connect_timeout_s=self.connect_timeout_s,
+            first_byte_timeout_s=self.first_byte_timeout_s,
+            keeps_raw=self.keep_raw,
             environ=os.environ,
         )
         try:
@@ -84,7 +105,7 @@ class Where:
 class Start:
     """What is known before the first question: the run, what is left to ask, and how the cache is made cold, if it is.
 
-    `notes` say what of a preset the endpoint cannot do.
+    `notes` say which dialect is spoken and why, and what of a preset the endpoint cannot do.
     """
 
     run: Run
@@ -110,16 +131,21 @@ async def probe(
     store: Store | None = None,
     resume: Run | None = None,
     max_requests: int | None = None,
+    patience_s: float = PATIENCE_S,
     on_start: Callable[[Start], None] | None = None,
     on_attempt: Callable[[Attempt], None] | None = None,
+    on_pause: Callable[[Pause], None] | None = None,
 ) -> Sitting:
     """Carry out `plan`, or what is left of the run `resume`, and give the run.
 
-    `optional` names the factors of a preset, whose conditions are left out where the endpoint cannot do them.
+    `optional` names the factors of a preset, whose conditions are left out where the endpoint cannot do them. A
+    question that is refused for the moment is asked again for at most `patience_s` seconds, of which `on_pause` hears.
     Cancelling (Ctrl-C) ends the sitting, not the caller: the run so far is given, marked `interrupted`. Raises
     `EndpointError`, `ModelError` or `StoreError` where nothing can be asked or kept. A store that fails on the way
     stops the sitting, and what was asked is still given.
     """
+    if where.keep_raw and store is None:
+        raise UsageError("raw bodies are kept in a store; name one")
     async with where.endpoint(plan) as endpoint:
         start = await (_resumed(resume, endpoint) if resume else _begun(plan, where, endpoint, optional))
         run = start.run
@@ -128,7 +154,9 @@ async def probe(
         if on_start:
             on_start(start)
         with Recorder(run, store) as recorder:
-            asking = _asking(start, endpoint, recorder, max_requests, on_attempt)
+            asking = _asking(start, endpoint, recorder, on_attempt)
+            asking.max_requests, asking.patience_s = max_requests, patience_s
+            asking.on_pause = on_pause or asking.on_pause
             interrupted = await _is_interrupted(asking.ask(start.blocks), recorder)
         stopped = asking.stopped or _unwritten(recorder)
         if store and not (interrupted or stopped):
@@ -147,11 +175,20 @@ async def _begun(plan: Plan, where: Where, endpoint: Endpoint, optional: frozens
         plan=replace(plan, exclusive=plan.exclusive or where.is_builtin),
         cold_by=cold.by if cold else None,
     )
-    return Start(run=run, blocks=run.plan.blocks(), cold=cold, notes=notes)
+    return Start(run=run, blocks=run.plan.blocks(), cold=cold, notes=(*_dialect(endpoint), *notes))
+
+
+def _dialect(endpoint: Endpoint) -> tuple[str, ...]:
+    """Which dialect is spoken and what says so; of an endpoint that is not asked over HTTP there is nothing to say."""
+    return (f"dialect {endpoint.address.api}: {endpoint.because}",) if isinstance(endpoint, OpenedEndpoint) else ()
 
 
 async def _resumed(run: Run, endpoint: Endpoint) -> Start:
     """What is left of a run, in its plan's own order if nothing was asked, else in a new seeded one."""
+    if lacking := sorted({*run.address.headers.split()} - {*endpoint.address.headers.split()}):
+        raise UsageError(
+            f"run {run.id} was made with headers whose values are not kept; give again: {', '.join(lacking)}"
+        )
     if endpoint.address != run.address:
         raise EndpointError(f"run {run.id} was made with {run.address}, not with {endpoint.address}")
     blocks = list(run.remaining())
@@ -179,7 +216,6 @@ def _asking(
     start: Start,
     endpoint: Endpoint,
     recorder: Recorder,
-    max_requests: int | None,
     on_attempt: Callable[[Attempt], None] | None,
 ) -> Asking:
     run = start.run
@@ -200,7 +236,9 @@ def _asking(
             has_completion=any(isinstance(attempt.outcome, Completion) for attempt in run.attempts),
         ),
         resets=start.cold is not None and start.cold.is_reset,
-        max_requests=max_requests,
+        greedy=run.plan.greedy,
+        on_received=recorder.body,
+        draw=random.Random(f"{run.plan.seed}|{len(run.attempts)}|patience"),
     )
 
 

@@ -25,7 +25,7 @@ class Recorder:
         self._store = store
         self._attempts: list[Attempt] = []
         self._samples: list[Sample] = []
-        self._waiting: queue.SimpleQueue[Attempt | Sample | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[Attempt | Sample | bytes | None] = queue.SimpleQueue()
         self.error: Exception | None = None
         self._writer = threading.Thread(target=self._write, name="temp0-recorder", daemon=True)
 
@@ -56,7 +56,11 @@ class Recorder:
         self._samples.append(sample)
         self._put(sample)
 
-    def _put(self, item: Attempt | Sample) -> None:
+    def body(self, body: bytes) -> None:
+        """Keep the raw body of the attempt that comes next, in the store only."""
+        self._put(body)
+
+    def _put(self, item: Attempt | Sample | bytes) -> None:
         if self.error:
             raise self.error
         if self._store is not None:
@@ -71,12 +75,15 @@ class Recorder:
             open_ended = None not in group
             self._append([item for item in group if item is not None])
 
-    def _append(self, group: list[Attempt | Sample]) -> None:
+    def _append(self, group: list[Attempt | Sample | bytes]) -> None:
         if self._store is None or self.error or not group:
             return
         attempts = [item for item in group if isinstance(item, Attempt)]
         samples = [item for item in group if isinstance(item, Sample)]
+        bodies = [item for item in group if isinstance(item, bytes)]
         try:
+            if bodies:
+                self._store.keep(self._run.id, bodies)
             self._store.append(self._run.id, attempts, samples)
         except Exception as error:  # noqa: BLE001 - the thread's own door: handed on to whoever asks
             self.error = error

@@ -30,7 +30,15 @@ _KINDS: dict[SideName, tuple[str, str]] = {
 """The arithmetic of each side of ours, and how it keeps its weights in memory."""
 _HOPELESS = frozenset(
     {
-        *(reason.REFUSED, reason.TLS, reason.PROXY, reason.TIMEOUT, reason.CUT, reason.NOT_HTTP),
+        *(
+            reason.REFUSED,
+            reason.TLS,
+            reason.PROXY,
+            reason.TIMEOUT,
+            reason.TIMEOUT_CONNECT,
+            reason.CUT,
+            reason.NOT_HTTP,
+        ),
         *("http-401", "http-403", "http-404"),
     }
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from functools import partial
 
 from aiohttp import web
 
@@ -36,7 +37,7 @@ async def messages(request: web.Request) -> web.StreamResponse:
     async with generation(service, inquiry) as answer:
         exchange = _Exchange(service=service, inquiry=inquiry, answer=answer, id=service.new_id())
         if inquiry.stream:
-            return await streamed(request, _events(exchange), on_fault=fault_event(request))
+            return await streamed(request, _events(exchange), on_fault=partial(fault_event, request))
         return web.json_response(await _body(exchange), dumps=compact_json)
 
 

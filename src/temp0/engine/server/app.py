@@ -17,6 +17,8 @@ from temp0.engine.server.gate import gate
 from temp0.engine.server.metrics import Outcomes, metrics_response
 from temp0.engine.server.models import models, one_model
 from temp0.engine.server.openai_chat import chat_completions
+from temp0.engine.server.openai_completions import completions
+from temp0.engine.server.openai_responses import responses
 from temp0.engine.server.served import ServedEngine
 from temp0.engine.server.service import SERVICE, Service
 
@@ -54,6 +56,8 @@ def make_app(
     app.add_routes(
         [
             web.post("/v1/chat/completions", chat_completions),
+            web.post("/v1/completions", completions),
+            web.post("/v1/responses", responses),
             web.post("/v1/messages", messages),
             web.get("/v1/models", models),
             web.get("/v1/models/{model:.+}", one_model),

@@ -45,7 +45,7 @@ class Trouble:
     code: str | None = None
 
 
-_FAULT = Trouble(status=_INTERNAL, message="the server failed on this request; its log says why")
+FAULT = Trouble(status=_INTERNAL, message="the server failed on this request; its log says why")
 
 
 @web.middleware
@@ -62,7 +62,7 @@ async def errors_in_dialect(request: web.Request, handler: Handler) -> web.Strea
         return _answer(request, trouble, "refused")
     except EngineError as error:
         _log.error("fault while answering %s %s: %s", request.method, request.path, error)
-        return _answer(request, _FAULT, "fault")
+        return _answer(request, FAULT, "fault")
     except RequestError as error:
         return _answer(request, Trouble(status=BAD_REQUEST, message=str(error)), "refused")
     except web.HTTPException as error:
@@ -71,7 +71,7 @@ async def errors_in_dialect(request: web.Request, handler: Handler) -> web.Strea
         return web.Response(status=_CLOSED_BY_CLIENT)
     except Exception:  # noqa: BLE001 - a door: the client gets a body in its dialect, the log the traceback
         _log.exception("fault while answering %s %s", request.method, request.path)
-        return _answer(request, _FAULT, "fault")
+        return _answer(request, FAULT, "fault")
 
 
 def error_body(request: web.Request, trouble: Trouble) -> dict[str, object]:
@@ -87,7 +87,7 @@ def error_body(request: web.Request, trouble: Trouble) -> dict[str, object]:
 
 def fault_event(request: web.Request) -> Event:
     """The event that ends a stream the engine could not go on with."""
-    return json_event(error_body(request, _FAULT), name="error" if _is_anthropic(request) else None)
+    return json_event(error_body(request, FAULT), name="error" if _is_anthropic(request) else None)
 
 
 def _is_anthropic(request: web.Request) -> bool:

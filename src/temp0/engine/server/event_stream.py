@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -49,8 +49,10 @@ def compact_json(data: object) -> str:
     return json.dumps(data, allow_nan=False, separators=(",", ":"))
 
 
-async def streamed(request: web.Request, events: AsyncGenerator[Event], *, on_fault: Event) -> web.StreamResponse:
-    """Send all events as they come; once the status line is out, an engine's failure becomes the last event."""
+async def streamed(
+    request: web.Request, events: AsyncGenerator[Event], *, on_fault: Callable[[], Event]
+) -> web.StreamResponse:
+    """Send all events as they come; once the status line is out, an engine's failure ends them with `on_fault`'s."""
     response = web.StreamResponse(headers=_HEADERS)
     try:
         async with aclosing(events) as opened:
@@ -62,6 +64,6 @@ async def streamed(request: web.Request, events: AsyncGenerator[Event], *, on_fa
         if not response.prepared:
             raise
         _log.exception("the engine failed in the middle of a stream")
-        await response.write(on_fault.encoded())
+        await response.write(on_fault().encoded())
     await response.write_eof()
     return response

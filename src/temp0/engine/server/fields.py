@@ -91,6 +91,16 @@ class Fields:
             raise _wrong(value, self.path(name), "a string or a list of strings")
         return tuple(_filled(item, f"{self.path(name)}[{index}]") for index, item in enumerate(value))
 
+    def token_ids(self, name: str) -> tuple[int, ...]:
+        """A list of whole numbers of at least 0 that must be there."""
+        value = self.raw(name)
+        if not isinstance(value, list):
+            raise _wrong(value, self.path(name), "a list of token ids")
+        for index, item in enumerate(value):
+            if not isinstance(item, int) or isinstance(item, bool) or item < 0:
+                raise _wrong(item, f"{self.path(name)}[{index}]", "a token id")
+        return tuple(value)
+
     def object(self, name: str) -> Fields | None:
         """An object, or `None`."""
         value = self.raw(name)

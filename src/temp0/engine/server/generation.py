@@ -11,29 +11,34 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from temp0.engine.request import Emission
+from temp0.engine.request import Emission, Score
 from temp0.engine.server.inquiry import Inquiry
 from temp0.engine.server.service import Service
-from temp0.engine.server.text_stream import Ending, Piece, TextStream
+from temp0.engine.server.text_stream import Ending, Piece, TextStream, joined
 from temp0.errors import Temp0Error
 
 # The emissions since the last news, or why no more will come.
 _News = Sequence[Emission] | Temp0Error
 
+_NOTHING = Piece(text="", emissions=(), ending=Ending(reason="length"))
+
 
 class Generation:
     """One answer in the making; iterate once over its pieces, then read `ending`, `emitted` and `cached`.
 
-    `emitted` counts its tokens so far, `cached` those of its prompt that the prefix cache had, known from the first
-    piece on.
+    `emitted` counts its tokens so far, `cached` those of its prompt that the prefix cache had, and `prompt` has the
+    scores of its prompt where they are asked for; the last two are known from the first piece on. Without `answers`
+    the prompt is all there is: one piece without text.
     """
 
-    def __init__(self, arrived: asyncio.Queue[_News], text: TextStream) -> None:
+    def __init__(self, arrived: asyncio.Queue[_News], text: TextStream, *, answers: bool = True) -> None:
         self._arrived = arrived
         self._text = text
+        self._answers = answers
         self.ending: Ending | None = None
         self.emitted = 0
         self.cached = 0
+        self.prompt: tuple[Score, ...] = ()
 
     async def pieces(self) -> AsyncIterator[Piece]:
         """The answer as it grows; a piece may be empty while a character is incomplete.
@@ -45,20 +50,16 @@ class Generation:
             if isinstance(news, Temp0Error):
                 raise news
             for emission in news:
-                piece = self._text.push(emission)
-                self.emitted += 1
+                piece = self._text.push(emission) if self._answers else _NOTHING
+                self.emitted += self._answers
+                self.prompt = self.prompt or emission.prompt
                 self.cached = emission.cached_tokens
                 self.ending = piece.ending
                 yield piece
 
     async def whole(self) -> Piece:
         """The answer in one piece, the same as all pieces joined."""
-        pieces = [piece async for piece in self.pieces()]
-        return Piece(
-            text="".join(piece.text for piece in pieces),
-            emissions=tuple(emission for piece in pieces for emission in piece.emissions),
-            ending=self.ending,
-        )
+        return joined([piece async for piece in self.pieces()])
 
 
 @asynccontextmanager
@@ -82,7 +83,8 @@ async def generation(service: Service, inquiry: Inquiry) -> AsyncIterator[Genera
             hand_over(tuple(gathered))
             gathered.clear()
 
-    answer = Generation(arrived, TextStream(service.engine.tokenizer.bytes_of, inquiry.stops))
+    text = TextStream(service.engine.tokenizer.bytes_of, inquiry.stops)
+    answer = Generation(arrived, text, answers=inquiry.request.max_tokens > 0)
     ticket = service.engine.submit(inquiry.request, gather, on_failure=hand_over)
     try:
         yield answer

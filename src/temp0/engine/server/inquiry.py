@@ -7,7 +7,9 @@ anything is queued.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from temp0.engine.request import Request
 from temp0.engine.server.fields import Fields
@@ -18,6 +20,9 @@ from temp0.engine.server.service import Service
 # A longer text is tokenized off the event loop: it would hold up everyone else's tokens for milliseconds.
 _INLINE_CHARACTERS = 20_000
 _SEED_LIMIT = 2**63
+MOST_ALTERNATIVES = 20
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,19 +60,27 @@ def refuse_other_models(fields: Fields, engine: ServedEngine) -> None:
 
 async def prompt_tokens(engine: ServedEngine, text: str) -> tuple[int, ...]:
     """The token ids of a prompt."""
+    return tuple(await tokenized(engine.tokenizer.encode, text))
+
+
+async def tokenized(tokenize: Callable[[str], list[_T]], text: str) -> list[_T]:
+    """What a tokenizer makes of a text, without holding up others while it does."""
     if len(text) <= _INLINE_CHARACTERS:
-        return tuple(engine.tokenizer.encode(text))
-    return tuple(await asyncio.to_thread(engine.tokenizer.encode, text))
+        return tokenize(text)
+    return await asyncio.to_thread(tokenize, text)
 
 
-def token_limit(service: Service, tokens: tuple[int, ...], wanted: int | None, *, field: str) -> int:
-    """The most tokens of the answer: `wanted`, or the server's default as far as the context has room for it.
+def token_limit(
+    service: Service, tokens: tuple[int, ...], wanted: int | None, *, field: str, default: int | None = None
+) -> int:
+    """The most tokens of the answer: `wanted`, or as far as the context has room `default`, else the server's own.
 
-    `field` names the field the prompt came in; a prompt or a limit that does not fit is refused.
+    `field` names the field the prompt came in; a prompt or a limit that does not fit is refused. Only where nothing is
+    `wanted`, 0, may the prompt fill the context.
     """
     engine = service.engine
     room = engine.context_tokens - len(tokens)
-    if room < 1:
+    if room < (0 if wanted == 0 else 1):
         message = f"the prompt has {len(tokens)} tokens, and the context holds {engine.context_tokens}"
         raise RefusedError(message, field=field, code="context_length_exceeded")
     if wanted is not None and wanted > room:
@@ -76,4 +89,4 @@ def token_limit(service: Service, tokens: tuple[int, ...], wanted: int | None, *
             f"but the context holds {engine.context_tokens}; ask for at most {room}"
         )
         raise RefusedError(message, field=field, code="context_length_exceeded")
-    return min(service.default_max_tokens, room) if wanted is None else wanted
+    return min(default or service.default_max_tokens, room) if wanted is None else wanted

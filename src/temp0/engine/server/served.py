@@ -17,6 +17,10 @@ class ServedTokenizer(Protocol):
         """The token ids of a text."""
         ...
 
+    def placed(self, text: str) -> list[tuple[int, int]]:
+        """The same ids, each with the character at which its token begins."""
+        ...
+
     def bytes_of(self, token_id: int) -> bytes:
         """The bytes a token stands for."""
         ...

@@ -7,7 +7,7 @@ complete first ends the text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,6 +33,15 @@ class Piece:
     text: str
     emissions: tuple[Emission, ...]
     ending: Ending | None = None
+
+
+def joined(pieces: Sequence[Piece]) -> Piece:
+    """All pieces of an answer as one."""
+    return Piece(
+        text="".join(piece.text for piece in pieces),
+        emissions=tuple(emission for piece in pieces for emission in piece.emissions),
+        ending=pieces[-1].ending,
+    )
 
 
 class TextStream:

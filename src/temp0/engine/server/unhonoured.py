@@ -37,10 +37,33 @@ OPENAI: Neutral = {
     "response_format": ({"type": "text"},),
     "stop_token_ids": ([],),
     "structured_outputs": ({},),
+    "suffix": ("",),
     "tool_choice": ("none", "auto"),
     "tools": ([],),
     "web_search_options": (),
 }
+
+# Nothing is kept here that a later request could refer to, and a limit of another dialect is not the one of this.
+RESPONSES: Neutral = dict(
+    sorted(
+        {
+            **OPENAI,
+            "background": (False,),
+            "context_management": ([],),
+            "conversation": (),
+            "max_completion_tokens": (),
+            "max_tokens": (),
+            "messages": (),
+            "previous_response_id": (),
+            "prompt": (),
+            "store": (False,),
+            "truncation": ("disabled",),
+        }.items()
+    )
+)
+
+# The fields of `text`; a model without a measure of verbosity answers as it does.
+RESPONSES_TEXT: Neutral = {"format": ({"type": "text"},), "verbosity": ("medium",)}
 
 ANTHROPIC: Neutral = {
     "container": (),

@@ -1,22 +1,31 @@
 """Anthropic's messages.
 
-Source: https://docs.anthropic.com/en/api/messages. The content is a list of blocks: the text is what the text
-blocks join to, thinking is kept apart, and blocks of other kinds add nothing to the text. There are no logprobs.
+Source: https://platform.claude.com/docs/en/api/messages. The content is a list of blocks: the text is what the text
+blocks join to, thinking and tool calls are kept apart, and blocks of other kinds add nothing. There are no logprobs.
+The explanation that comes with a refusal is the API's own and may change, so it is no part of the record.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from temp0.core.run import Completion, Failure, Question, Usage
+from temp0.core.run import Completion, Failure, Question, ToolCall, Usage
 from temp0.probe.dialect.anthropic_stream import PartialMessage
 from temp0.probe.dialect.dialect import Dialect, Headers, path_of, with_path
 from temp0.probe.dialect.error import error_in
 from temp0.probe.dialect.field import list_at, name_at, object_at, text_at, told_count, told_name, told_object
 from temp0.probe.dialect.reason import ERROR_IN_200
+from temp0.probe.dialect.tool_call import arguments_text
 
 VERSION = "2023-06-01"
+"""The version of the API that has a temperature: 2026-10-21 refuses it, even at its default (api/versioning there).
+
+Some models refuse it in either version. Nothing else is said for greedy decoding: `top_p` is refused beside a
+temperature, and `top_k` has no value that does nothing.
+"""
+
 _QUESTIONS = "/messages"
+_TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
 def _root(url: str) -> str:
@@ -44,10 +53,9 @@ def _body(question: Question, model: str) -> Mapping[str, object]:
             {"role": turn.role, "content": turn.content} for turn in question.messages if turn.role != "system"
         ],
         "max_tokens": question.max_tokens,
-        "temperature": 0,
         "stream": question.stream,
     }
-    return body | ({"system": system} if system else {})
+    return body | ({"temperature": 0} if question.greedy else {}) | ({"system": system} if system else {})
 
 
 def _read(payload: object, headers: Headers) -> Completion | Failure:
@@ -59,6 +67,7 @@ def _read(payload: object, headers: Headers) -> Completion | Failure:
         text="".join(_texts(blocks, "text")),
         finish=name_at(answer.get("stop_reason"), "stop_reason"),
         reasoning="".join(_texts(blocks, "thinking")) or None,
+        tool_calls=tuple(_call(block) for block in blocks if block.get("type") in _TOOL_USES),
         usage=_usage(told_object(answer.get("usage"))),
         model=told_name(answer.get("model")),
         id=told_name(answer.get("id")),
@@ -68,6 +77,10 @@ def _read(payload: object, headers: Headers) -> Completion | Failure:
 
 def _texts(blocks: Iterable[Mapping[str, object]], kind: str) -> Iterable[str]:
     return (text_at(block.get(kind), f"content[].{kind}") for block in blocks if block.get("type") == kind)
+
+
+def _call(block: Mapping[str, object]) -> ToolCall:
+    return ToolCall(name=told_name(block.get("name")) or "", arguments=arguments_text(block.get("input")))
 
 
 def _usage(usage: Mapping[str, object]) -> Usage:
@@ -81,6 +94,7 @@ def _usage(usage: Mapping[str, object]) -> Usage:
         prompt=sum(known) if known else None,
         completion=told_count(usage.get("output_tokens")),
         cached=told[1],
+        reasoning=told_count(told_object(usage.get("output_tokens_details")).get("thinking_tokens")),
     )
 
 

@@ -1,34 +1,37 @@
 """A streamed answer of the anthropic dialect, gathered event by event.
 
-Source: https://docs.anthropic.com/en/docs/build-with-claude/streaming. A message is opened, its blocks are opened,
-added to and closed, and at last it says why it ended. Events and deltas of other kinds (pings, signatures, parts of
-tool inputs) add nothing to the text. The answer is whole once it has said why it ended, or that it stops. It may lack
-its opening: llama.cpp leaves it out where the first token is a part of a character, and the text is whole without it.
+Source: https://platform.claude.com/docs/en/build-with-claude/streaming. A message is opened, its blocks are opened,
+added to and closed, and at last it says why it ended. Events and deltas of other kinds (pings, signatures, citations)
+add nothing. The answer is whole once it has said why it ended, or that it stops. It may lack its opening: llama.cpp
+leaves it out where the first token is a part of a character, and the text is whole without it.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from temp0.probe.dialect.error import error_in, said
 from temp0.probe.dialect.field import FieldError, list_at, object_at, text_at, told_count, told_object
 from temp0.probe.dialect.partial import DONE, chunk_in, joined
+from temp0.probe.dialect.plain_piece import plain_delta
 from temp0.probe.event_stream import Event
 
-_TEXTS = {"text_delta": "text", "thinking_delta": "thinking"}
+_PIECES = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Block:
-    """One block of the content: as it was opened, and what was added to its text or its thinking since."""
+    """One block of the content: as it was opened, and what was added to its text, thinking or input since."""
 
     opened: Mapping[str, object]
-    added: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in _TEXTS.values()})
+    added: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in _PIECES.values()})
 
     def whole(self) -> Mapping[str, object]:
         grown = {name: joined((_start(self.opened, name), *pieces)) for name, pieces in self.added.items() if pieces}
-        return {**self.opened, **grown}
+        written = grown.pop("partial_json", "")  # the whole input, in place of the empty one it was opened with
+        return {**self.opened, **grown} | ({"input": _input(written)} if written else {})
 
 
 class PartialMessage:
@@ -48,15 +51,23 @@ class PartialMessage:
 
     def add(self, event: Event) -> None:
         """Take one more event; raises `FieldError` for one that no answer can be made of."""
-        data = event.data.strip()
-        if self._is_done or data in {b"", DONE}:  # DONE is another dialect's end, which some proxies add
+        if self._is_done:
             return
         if event.name == "error":
-            self.error = self.error or said(data)
-            return
-        chunk = chunk_in(event)
+            self.error = self.error or said(event.data.strip())
+        elif (plain := plain_delta(event.data)) is not None and plain[0] in self._blocks:
+            self._blocks[plain[0]].added["text"].append(plain[1])
+        elif event.data.strip() not in {b"", DONE}:  # DONE is another dialect's end, which some proxies add
+            self._extend(chunk_in(event), event.name)
+
+    def payload(self) -> Mapping[str, object]:
+        """The answer as it would have come unstreamed."""
+        content = [block.whole() for block in self._blocks.values()]
+        return {**self._message, "usage": self._usage} | ({"content": content} if content else {})
+
+    def _extend(self, chunk: Mapping[str, object], name: str) -> None:
         self.error = self.error or error_in(chunk)
-        kind = chunk.get("type") or event.name
+        kind = chunk.get("type") or name
         if kind == "message_start":
             self._open(object_at(chunk.get("message"), "message"))
         elif kind == "content_block_start":
@@ -69,11 +80,6 @@ class PartialMessage:
         elif kind == "message_stop":
             self._is_done = True
 
-    def payload(self) -> Mapping[str, object]:
-        """The answer as it would have come unstreamed."""
-        content = [block.whole() for block in self._blocks.values()]
-        return {**self._message, "usage": self._usage} | ({"content": content} if content else {})
-
     def _open(self, message: Mapping[str, object]) -> None:
         self._message = {**message, **self._message}
         self._count(message)
@@ -82,7 +88,7 @@ class PartialMessage:
             self._blocks[place] = _Block(opened=object_at(block, "message.content[]"))
 
     def _append(self, index: int | None, delta: Mapping[str, object]) -> None:
-        name = _TEXTS.get(str(delta.get("type")))
+        name = _PIECES.get(str(delta.get("type")))
         if name is None:
             return
         if index not in self._blocks:
@@ -99,6 +105,14 @@ class PartialMessage:
     def _count(self, told: Mapping[str, object]) -> None:
         counts = told_object(told.get("usage"))
         self._usage |= {name: count for name, count in counts.items() if count is not None}
+
+
+def _input(written: str) -> object:
+    """The input that a text is; one that was cut stays the text that it is."""
+    try:
+        return json.loads(written)
+    except (ValueError, RecursionError):
+        return written
 
 
 def _start(block: Mapping[str, object], name: str) -> str:

@@ -19,6 +19,8 @@ from temp0.probe.framing import EVENTS, Framing
 
 Headers = tuple[tuple[str, str], ...]
 
+_TOO_DEEP = "the answer is nested too deeply to read"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
@@ -31,6 +33,7 @@ class Dialect:
     description of the answer or say again what a temperature of 0 says: a server that refuses to know one is asked
     without it. `renamed` pairs the name of a field with the one that other servers know the same thing by. `continues`
     says that a last message of the assistant's is sent as the beginning of the answer, to be gone on from.
+    `forms` pairs the end of a path with the form that the dialect has there, where it has more than one.
     """
 
     name: str
@@ -45,7 +48,12 @@ class Dialect:
     dispensable: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
     framing: Framing = EVENTS
+    forms: tuple[tuple[str, Dialect], ...] = ()
     continues: bool = False
+
+    def at(self, url: str) -> Dialect:
+        """The form of this dialect that is spoken at a URL."""
+        return next((form for end, form in self.forms if path_of(url).endswith(end)), self)
 
     def completion(self, payload: object, headers: Headers = ()) -> Completion | Failure:
         """The completion in a parsed answer, or the failure that it is; never an exception."""
@@ -54,7 +62,7 @@ class Dialect:
         except FieldError as error:
             return Failure(reason=MALFORMED, message=str(error))
         except RecursionError:
-            return Failure(reason=MALFORMED, message="the answer is nested too deeply to read")
+            return Failure(reason=MALFORMED, message=_TOO_DEEP)
 
     def streamed(self, events: Iterable[Event], headers: Headers = ()) -> Completion | Failure:
         """The completion in a streamed answer, or the failure that it is; never an exception."""
@@ -64,6 +72,8 @@ class Dialect:
                 answer.add(event)
         except FieldError as error:
             return Failure(reason=MALFORMED, message=str(error))
+        except RecursionError:
+            return Failure(reason=MALFORMED, message=_TOO_DEEP)
         return self.gathered(answer, headers)
 
     def gathered(self, answer: PartialAnswer, headers: Headers = ()) -> Completion | Failure:
@@ -76,6 +86,8 @@ class Dialect:
             payload = answer.payload()
         except FieldError as error:
             return Failure(reason=MALFORMED, message=str(error))
+        except RecursionError:
+            return Failure(reason=MALFORMED, message=_TOO_DEEP)
         return self.completion(payload, headers)
 
 

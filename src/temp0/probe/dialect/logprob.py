@@ -1,7 +1,8 @@
 """Tokens and logprobs in the shape of OpenAI's chat answers, read into core values.
 
-Tokens are kept only where their bytes spell the text exactly, but for end tokens after it: a token list that says
-something else than the text would put forks in the wrong place. Whatever stands in the list, the text is not touched.
+Tokens are kept only where their bytes spell the text exactly, but for end tokens after it and the reasoning before
+it: a token list that says something else than the text would put forks in the wrong place. The tokens of the
+reasoning are not kept. Whatever stands in the list, the text is not touched.
 Values are kept as told, also those that cannot be right (above 0, contradicting each other): the analysis says so.
 """
 
@@ -9,8 +10,10 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from temp0.core.run import Alternative, Token
 from temp0.core.text import utf8
@@ -26,24 +29,37 @@ _Entry = Mapping[str, object]
 _Spelling = Callable[[_Entry], bytes]
 
 
-def tokens(value: object, text: str) -> tuple[Token, ...] | None:
-    """The tokens of `logprobs.content`, or `None` where they are absent, unreadable or do not spell the text."""
+def tokens(value: object, text: str, *, reasoning: str | None = None) -> tuple[Token, ...] | None:
+    """The text's tokens in `logprobs.content`, or `None` where they are absent, unreadable or do not spell the text."""
     content = told_object(value).get("content")
     if not isinstance(content, list):
         return None
     entries = [told_object(entry) for entry in content]
     for spelling in (_bytes, _string):
         spelled = [spelling(entry) for entry in entries]
-        if _spells(spelled, utf8(text)):
-            return tuple(_token(entry, data, spelling) for entry, data in zip(entries, spelled, strict=True))
+        start = _start(spelled, utf8(text), utf8((reasoning or "").strip()))
+        if start is not None:
+            told = zip(entries[start:], spelled[start:], strict=True)
+            return tuple(_token(entry, data, spelling) for entry, data in told)
     return None
 
 
-def _spells(spelled: Sequence[bytes], text: bytes) -> bool:
-    """Whether the tokens spell the text, and beyond it only end tokens, which many servers list by their names."""
+def _start(spelled: Sequence[bytes], text: bytes, reasoning: bytes) -> int | None:
+    """The token with which the text begins, `None` where the tokens do not spell it.
+
+    Beyond it there may be end tokens, which many servers list by their names. It begins with the first token, or after
+    tokens that spell the reasoning among the marks that set it off.
+    """
     whole = b"".join(spelled)
-    ends = [b"".join(spelled[len(spelled) - count :]) for count in range(min(_MOST_END_TOKENS, len(spelled)) + 1)]
-    return whole.startswith(text) and any(len(whole) - len(text) == len(end) for end in ends)
+    borders = [0, *accumulate(map(len, spelled))]
+    for end in borders[: -_MOST_END_TOKENS - 2 : -1]:
+        start = end - len(text)
+        place = bisect_right(borders, start) - 1
+        if start < 0 or borders[place] != start or whole[start:end] != text:
+            continue
+        if start == 0 or (reasoning and reasoning in whole[:start]):
+            return place if start else 0
+    return None
 
 
 def _token(entry: _Entry, data: bytes, spelling: _Spelling) -> Token:

@@ -9,30 +9,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from temp0.core.run import Completion, Failure, Question, Usage
+from temp0.probe.dialect.chat_message import refusal, text_and_reasoning
 from temp0.probe.dialect.dialect import Dialect, Headers, path_of, with_path
 from temp0.probe.dialect.error import error_in
-from temp0.probe.dialect.field import list_at, name_at, object_at, text_at, told_count, told_name, told_object
+from temp0.probe.dialect.field import list_at, name_at, object_at, told_count, told_name, told_object
 from temp0.probe.dialect.logprob import tokens
-from temp0.probe.dialect.openai_chat_stream import REASONING, PartialChat
+from temp0.probe.dialect.openai_chat_stream import PartialChat
 from temp0.probe.dialect.reason import ERROR_IN_200, NO_CHOICES, NULL_CONTENT
+from temp0.probe.dialect.tool_call import tool_calls
 
 TOP_LOGPROBS = 5
 STREAM_OPTIONS = "stream_options"
 """Asks for the token counts of a streamed answer, which otherwise has none."""
 
-_QUESTIONS = "/chat/completions"
+NEUTRAL: Mapping[str, object] = {"top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
+"""What an engine may take from the model's own defaults where nothing is said, at the values that do nothing."""
+
+FILTERED = "content_filter"
+
+_QUESTIONS = ("/chat/completions", "/completions", "/responses")
 
 
-def _root(url: str) -> str:
-    return path_of(url).removesuffix(_QUESTIONS) or "/v1"
+def openai_path(url: str, questions: str) -> str:
+    """The path below the root of an API of OpenAI's, whichever of its questions the URL ends with.
+
+    >>> openai_path("http://host/v1/chat/completions", "/responses")
+    '/v1/responses'
+    """
+    path = path_of(url)
+    ending = next((each for each in _QUESTIONS if path.endswith(each)), "")
+    return (path.removesuffix(ending) or "/v1") + questions
 
 
 def _url(url: str) -> str:
-    return with_path(url, _root(url) + _QUESTIONS)
+    return with_path(url, openai_path(url, "/chat/completions"))
 
 
 def _models_url(url: str) -> str:
-    return with_path(url, _root(url) + "/models")
+    return with_path(url, openai_path(url, "/models"))
 
 
 def _headers(key: str | None) -> Mapping[str, str]:
@@ -44,7 +58,8 @@ def _body(question: Question, model: str) -> Mapping[str, object]:
         "model": model,
         "messages": [{"role": turn.role, "content": turn.content} for turn in question.messages],
         "max_tokens": question.max_tokens,
-        "temperature": 0,
+        **({"temperature": 0, **NEUTRAL} if question.greedy else {}),
+        "seed": 0,
         "stream": question.stream,
     }
     if question.logprobs:
@@ -71,14 +86,15 @@ def _completion(answer: Mapping[str, object], choice: Mapping[str, object], head
     message = object_at(choice.get("message"), "choices[0].message")
     finish = name_at(choice.get("finish_reason"), "choices[0].finish_reason")
     usage = _usage(told_object(answer.get("usage")))
-    text, thought = _content(message)
-    reasoning = thought or _reasoning(message)
-    if text is None and not (reasoning or usage.reasoning or _explains_silence(message, finish)):
-        return Failure(reason=NULL_CONTENT, message=f"choices[0].message.content is null, finish {finish}")
+    text, reasoning = text_and_reasoning(message)
+    calls, refused = tool_calls(message), refusal(message)
+    is_explained = reasoning or usage.reasoning or calls or refused or message.get("audio") or finish == FILTERED
+    if text is None and not is_explained:
+        return Failure(reason=NULL_CONTENT, message=f"the text is null, finish {finish}")
     return Completion(
         text=text or "",
         finish=finish,
-        tokens=tokens(choice.get("logprobs"), text or ""),
+        tokens=tokens(choice.get("logprobs"), text or "", reasoning=reasoning),
         reasoning=reasoning,
         usage=usage,
         model=told_name(answer.get("model")),
@@ -86,33 +102,9 @@ def _completion(answer: Mapping[str, object], choice: Mapping[str, object], head
         id=told_name(answer.get("id")),
         created=told_count(answer.get("created")),
         headers=headers,
+        tool_calls=calls,
+        refusal=refused,
     )
-
-
-def _content(message: Mapping[str, object]) -> tuple[str | None, str | None]:
-    """Text and reasoning; some servers send parts as Anthropic does, and the text is what the text parts join to."""
-    content = message.get("content")
-    if content is None:
-        return None, None
-    if not isinstance(content, list):
-        return text_at(content, "choices[0].message.content"), None
-    parts = [object_at(part, "choices[0].message.content[]") for part in content]
-    texts = [text_at(part.get("text"), "content[].text") for part in parts if part.get("type") == "text"]
-    thoughts = [part.get("thinking") for part in parts]
-    return "".join(texts), "".join(thought for thought in thoughts if isinstance(thought, str)) or None
-
-
-def _reasoning(message: Mapping[str, object]) -> str | None:
-    for field in REASONING:
-        value = message.get(field)
-        if isinstance(value, str) and value:
-            return value
-    return None
-
-
-def _explains_silence(message: Mapping[str, object], finish: str | None) -> bool:
-    acted = any(message.get(field) for field in ("tool_calls", "function_call", "refusal"))
-    return acted or finish == "content_filter"
 
 
 def _usage(usage: Mapping[str, object]) -> Usage:
@@ -134,5 +126,7 @@ OPENAI_CHAT = Dialect(
     body=_body,
     read=_read,
     partial=PartialChat,
-    dispensable=(STREAM_OPTIONS,),
+    dispensable=(STREAM_OPTIONS, "seed", *NEUTRAL),
+    renamed=(("max_tokens", "max_completion_tokens"),),
+    continues=True,
 )

@@ -7,7 +7,6 @@ answer with a hole in it would look like a fork.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Protocol
@@ -15,6 +14,7 @@ from typing import Protocol
 from temp0.probe.dialect.field import FieldError, object_at
 from temp0.probe.dialect.reason import excerpt
 from temp0.probe.event_stream import Event
+from temp0.probe.json_value import json_value
 
 DONE = b"[DONE]"
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -51,10 +51,10 @@ def chunk_in(event: Event) -> Mapping[str, object]:
 
     """
     try:
-        value = json.loads(event.data)
+        value = json_value(event.data)
     except (ValueError, RecursionError):
         raise FieldError(f"an event is not JSON: {excerpt(event.data.decode('utf-8', 'replace'))}") from None
-    return object_at(value, "an event")
+    return value if isinstance(value, dict) else object_at(value, "an event")
 
 
 def joined(pieces: Iterable[str]) -> str:

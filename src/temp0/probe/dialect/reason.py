@@ -12,6 +12,8 @@ REFUSED = "refused"  # no connection: refused, unreachable, or a host name that 
 TLS = "tls"  # no secure connection: a certificate or a handshake that failed
 PROXY = "proxy"  # the proxy of the environment would not connect us
 TIMEOUT = "timeout"  # no whole answer within the time-out
+TIMEOUT_CONNECT = "timeout-connect"  # no connection within its own time-out
+TIMEOUT_FIRST_BYTE = "timeout-first-byte"  # nothing of an answer within its own time-out
 CUT = "cut"  # disconnected, fewer bytes than announced, or bytes that do not decompress
 NOT_HTTP = "not-http"  # bytes that are no HTTP answer
 TOO_LARGE = "too-large"  # more bytes than an answer can honestly have
@@ -28,6 +30,8 @@ REASONS = (
     TLS,
     PROXY,
     TIMEOUT,
+    TIMEOUT_CONNECT,
+    TIMEOUT_FIRST_BYTE,
     CUT,
     NOT_HTTP,
     TOO_LARGE,
