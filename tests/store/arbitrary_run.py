@@ -113,6 +113,7 @@ def runs(draw):
         address=draw(st.builds(Address, url=texts, api=texts, model=texts)),
         plan=plan,
         cold_by=draw(optional(texts)),
+        untold=draw(tuples_of(st.sampled_from(["company", "order", "parameters", "replays"]))),
         attempts=tuple(sorted(unordered, key=lambda attempt: attempt.order)),
         samples=draw(tuples_of(samples)),
     )

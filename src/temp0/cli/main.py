@@ -11,6 +11,7 @@ import traceback
 from difflib import get_close_matches
 from importlib import import_module
 from io import TextIOWrapper
+from keyword import iskeyword
 from typing import NoReturn
 
 import click
@@ -29,6 +30,7 @@ VERBS = {
     "runs": "List the stored runs.",
     "explain": "Look again at the forks of a stored run: how nearly tied, and how deep.",
     "report": "Write a stored run as a page, as JSON, as a card or as JUnit XML.",
+    "import": "Read repeated answers that other tools recorded as a run.",
     "check": "The gate for CI: hold endpoints against a baseline and what you tolerate.",
     "serve": "Serve the built-in engine, OpenAI- and Anthropic-style.",
     "trees": "Reveal in which order this machine's kernels add, batch size by batch size.",
@@ -48,7 +50,8 @@ class Verbs(click.Group):
         """The command of a verb, or `None` where there is no such verb."""
         if cmd_name not in VERBS:
             return None
-        command: click.Command = getattr(import_module(f"temp0.cli.{cmd_name}"), cmd_name)
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: click.Command = getattr(import_module(f"temp0.cli.{name}"), name)
         return command
 
     def resolve_command(

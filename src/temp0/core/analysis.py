@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from temp0.core.detail import Position, TimelineEntry
 from temp0.core.plan import Condition
-from temp0.core.run import Address
+from temp0.core.run import Address, Untold
 
 
 class Verdict(StrEnum):
@@ -278,7 +279,11 @@ class ForkTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptAnalysis:
-    """One prompt over all its conditions."""
+    """One prompt over all its conditions.
+
+    `positions` are those of its commonest answer told with logprobs, and `timeline` has its judged attempts by their
+    order; both are empty in runs too large to draw, as `judgement` says.
+    """
 
     id: str
     text: str
@@ -289,6 +294,8 @@ class PromptAnalysis:
     comparisons: tuple[Comparison, ...]
     tree: ForkTree | None
     first_difference: Positions = Positions()
+    positions: tuple[Position, ...] = ()
+    timeline: tuple[TimelineEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,7 +341,8 @@ class TotalAgreement:
 class Analysis:
     """What a run proves, in full.
 
-    `exclusive` is the user's word that nobody else used the endpoint, `cold_by` how its cache was made cold.
+    `exclusive` is the user's word that nobody else used the endpoint, `cold_by` how its cache was made cold. `untold`
+    is what an imported run does not tell. Not `greedy` is a run that no temperature of 0 was sent with.
     """
 
     run: str
@@ -351,6 +359,8 @@ class Analysis:
     untested: tuple[Untested, ...] = ()
     exclusive: bool = False
     cold_by: str | None = None
+    untold: tuple[Untold, ...] = ()
+    greedy: bool = True
 
     @property
     def exit_code(self) -> int:

@@ -63,6 +63,8 @@ def company(
     `blocks` holds the attempts that ran while each block's judged ones did, fillers included, `samples` the
     server's counts by block, and `paces` what is known of each prompt alone.
     """
+    if condition.company == 0:
+        return Company(asked=0, reached=None, measured_by=None)
     counts = _counts(blocks, samples)
     reached, measured_by = _reached(condition, blocks, counts, paces)
     loads = [_load(block) for block in blocks.values()]

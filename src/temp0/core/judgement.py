@@ -30,21 +30,27 @@ from temp0.core.analysis import (
 )
 from temp0.core.cause.evidence import Evidence, PromptEvidence
 from temp0.core.cause.gathering import prompt_evidence
-from temp0.core.cause.inquiry import inquiry
+from temp0.core.cause.inquiry import inquiry, of_record
 from temp0.core.chapter import Chapter, Preface, chapters, preface
 from temp0.core.company import company, is_shown
 from temp0.core.comparison import holm, p_value
+from temp0.core.detail import TimelineEntry
 from temp0.core.estimate import agreement, modal_share, variant_rate_upper
 from temp0.core.facts import Facts, Weighed, facts, grouped, one_by_one
 from temp0.core.fork import Leaf, fork_tree, leaves_of
+from temp0.core.junction import positions
 from temp0.core.kind import kind
 from temp0.core.level import Levels, levels
 from temp0.core.plan import Condition
 from temp0.core.replay import REPLAYED
-from temp0.core.run import Failure, Run, Sample
+from temp0.core.run import Attempt, Failure, Run, Sample
+from temp0.core.text import sha256
 
 Samples = Mapping[int, Sequence[Sample]]
 """The server's own counts by block."""
+
+DRAWN_PROMPTS, DRAWN_ATTEMPTS, DRAWN_TOKENS = 40, 400, 400
+"""What a person can take in as a drawing: larger runs keep no timelines and no margins along answers in memory."""
 
 
 def analysis(run: Run) -> Analysis:
@@ -72,7 +78,7 @@ def examined(front: Preface, parts: Iterable[Chapter]) -> Iterator[Examined]:
     samples = grouped((sample.block, sample) for sample in sorted(run.samples, key=lambda sample: sample.at_s))
     for chapter in parts:
         known = facts(front, chapter)
-        prompt = _prompt(known, samples)
+        prompt = _prompt(known, samples, may_be_replayed="replays" in run.untold)
         evidence = prompt_evidence(known, prompt, samples)
         yield Examined(prompt=prompt, evidence=evidence, asked=len(chapter.judged))
 
@@ -81,7 +87,8 @@ def concluded(front: Preface, parts: Sequence[Examined]) -> Analysis:
     """What all prompts together prove; `parts` are in the plan's order."""
     run = front.run
     prompts = _with_adjusted_p([part.prompt for part in parts])
-    causes, untested = inquiry(Evidence(plan=run.plan, prompts=tuple(part.evidence for part in parts)))
+    evidence = Evidence(plan=run.plan, prompts=tuple(part.evidence for part in parts))
+    causes, untested = of_record(*inquiry(evidence)) if run.untold else inquiry(evidence)
     return Analysis(
         run=run.id,
         created=run.created,
@@ -100,16 +107,20 @@ def concluded(front: Preface, parts: Sequence[Examined]) -> Analysis:
         untested=untested,
         exclusive=run.plan.exclusive,
         cold_by=run.cold_by,
+        untold=run.untold,
+        greedy=run.plan.greedy,
     )
 
 
-def _prompt(known: Facts, samples: Samples) -> PromptAnalysis:
+def _prompt(known: Facts, samples: Samples, *, may_be_replayed: bool = False) -> PromptAnalysis:
     levels_of = {
         condition.name: levels(answer for answer, _ in known.answers.get(condition.name, ()))
         for condition in known.plan.conditions
     }
     by_name = {
-        condition.name: _condition(known, condition, samples, levels_of[condition.name])
+        condition.name: _condition(
+            known, condition, samples, levels_of[condition.name], may_be_replayed=may_be_replayed
+        )
         for condition in known.plan.conditions
     }
     conditions = tuple(by_name.values())
@@ -119,7 +130,7 @@ def _prompt(known: Facts, samples: Samples) -> PromptAnalysis:
     )
     leaves = leaves_of(one_by_one(known.everything))
     everything = reduce(or_, levels_of.values())
-    return PromptAnalysis(
+    prompt = PromptAnalysis(
         id=known.chapter.prompt.id,
         text=known.chapter.prompt.text,
         verdict=_prompt_verdict(conditions, comparisons),
@@ -130,9 +141,35 @@ def _prompt(known: Facts, samples: Samples) -> PromptAnalysis:
         tree=fork_tree(leaves),
         first_difference=everything.first_difference,
     )
+    return _with_details(prompt, known) if len(known.plan.prompts) <= DRAWN_PROMPTS else prompt
 
 
-def _condition(known: Facts, condition: Condition, samples: Samples, seen: Levels) -> ConditionAnalysis:
+def _with_details(prompt: PromptAnalysis, known: Facts) -> PromptAnalysis:
+    """What only a drawing needs: margins along the answer, and when each attempt ran."""
+    judged = known.chapter.judged
+    return replace(
+        prompt,
+        positions=positions(prompt, list(one_by_one(known.everything)), most=DRAWN_TOKENS),
+        timeline=tuple(_entry(one, known) for one in judged) if len(judged) <= DRAWN_ATTEMPTS else (),
+    )
+
+
+def _entry(one: Attempt, known: Facts) -> TimelineEntry:
+    answer = one.outcome
+    return TimelineEntry(
+        started_s=one.started_s,
+        ended_s=one.ended_s,
+        condition=one.condition,
+        sha256=None if isinstance(answer, Failure) else sha256(answer.text),
+        failure=answer.reason if isinstance(answer, Failure) else None,
+        is_excluded=one.order in known.replays,
+        in_flight=one.in_flight,
+    )
+
+
+def _condition(
+    known: Facts, condition: Condition, samples: Samples, seen: Levels, *, may_be_replayed: bool
+) -> ConditionAnalysis:
     attempts = known.judged.get(condition.name, ())
     answers = known.answers.get(condition.name, ())
     table = known.rows(condition.name)
@@ -141,7 +178,7 @@ def _condition(known: Facts, condition: Condition, samples: Samples, seen: Level
     return ConditionAnalysis(
         condition=condition,
         company=reached,
-        verdict=_condition_verdict(answers, seen, is_shown(reached)),
+        verdict=_condition_verdict(answers, seen, not may_be_replayed if reached.asked == 0 else is_shown(reached)),
         attempts=len(attempts),
         completions=len(known.counted.get(condition.name, ())),
         fillers=sum(filler.block in own for filler in known.chapter.fillers),

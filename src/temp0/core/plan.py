@@ -45,6 +45,8 @@ class Prompt:
 class Condition:
     """What is deliberately varied. `company` counts the requests in flight, ours included: 1 is alone.
 
+    0 is for answers that another tool recorded, in company that nobody knows.
+
     `n` replaces the prompts' own number of attempts where a condition needs another.
     """
 
@@ -58,7 +60,7 @@ class Condition:
     @property
     def name(self) -> str:
         """Says what is varied, and nothing that is left at its default: `alone`, `company 8 mixed, logprobs`."""
-        who = "alone" if self.company == 1 else f"company {self.company}"
+        who = {0: "as recorded", 1: "alone"}.get(self.company, f"company {self.company}")
         if self.company > 1 and self.filler != "same":
             who += f" {self.filler}"
         extras = [who]
@@ -118,7 +120,7 @@ class Plan:
             if prompt.max_tokens < 1:
                 raise PlanError(f"prompt {prompt.id}: max_tokens is {prompt.max_tokens}, expected at least 1")
         for condition in self.conditions:
-            if condition.company < 1:
+            if condition.company < 0:
                 raise PlanError(f"company is {condition.company}, expected at least 1 (alone)")
             for prompt in self.prompts:
                 if self.judged(prompt, condition) < 1:
@@ -176,8 +178,9 @@ def sizes(n: int, company: int) -> list[int]:
     """The sizes of the blocks that hold n judged attempts in company; none where n is not positive."""
     if n <= 0:
         return []
-    full, rest = divmod(n, company)
-    return [company] * full + ([rest] if rest else [])
+    size = company or 1
+    full, rest = divmod(n, size)
+    return [size] * full + ([rest] if rest else [])
 
 
 def _refuse_repeats(what: str, names: list[str]) -> None:

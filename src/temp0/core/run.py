@@ -13,6 +13,9 @@ from typing import Literal
 from temp0.core.plan import Block, Cache, Message, Plan, sizes
 
 Role = Literal["judged", "filler"]
+Untold = Literal["company", "order", "parameters", "replays"]
+"""What the files of another tool may not tell: what else was in flight, in which order and when, with which parameters
+it was really asked, and whether answers were computed or replayed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +152,8 @@ class Address:
 class Run:
     """The record of a plan carried out; `created` is an ISO 8601 time in UTC.
 
-    `cold_by` says by what means of the server the prefix cache was made cold, where the plan asked for that.
+    `cold_by` says by what means of the server the prefix cache was made cold, where the plan asked for that. `untold`
+    is what a run that was imported does not tell; times and places in its attempts mean nothing.
     """
 
     id: str
@@ -157,6 +161,7 @@ class Run:
     address: Address
     plan: Plan
     cold_by: str | None = None
+    untold: tuple[Untold, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     samples: tuple[Sample, ...] = ()
 

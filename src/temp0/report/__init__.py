@@ -8,6 +8,7 @@ from temp0.report.card import card
 from temp0.report.gate import gate_card, gate_json, gate_junit, gate_screen, github_annotations, gitlab_report
 from temp0.report.items import items_json, items_screen
 from temp0.report.junit import junit
+from temp0.report.matrix import matrix_json, matrix_screen
 from temp0.report.page import html
 from temp0.report.pairing_schema import pairing_json
 from temp0.report.pairing_screen import pairing_screen
@@ -34,6 +35,8 @@ __all__ = [
     "items_screen",
     "json_text",
     "junit",
+    "matrix_json",
+    "matrix_screen",
     "pairing_json",
     "pairing_screen",
     "rendered",

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from temp0.core.analysis import Analysis, Cause, PromptAnalysis
 from temp0.core.cause.inquiry import NOTES
-from temp0.report.command import held
+from temp0.core.run import Address
+from temp0.report.command import held, measured_again
 from temp0.report.figure import adjusted, every
 from temp0.report.naming import who
-from temp0.report.visible import elided
+from temp0.report.visible import elided, visible
 
 _NOTES = NOTES | {"response-cache"}
 
@@ -57,9 +58,10 @@ def evidence(cause: Cause) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
-def remedy(cause: Cause) -> str:
-    """What to do, cut where a server's own words make it long."""
-    return held(elided(cause.remedy, _LONGEST))
+def remedy(cause: Cause, address: Address) -> tuple[str, str | None]:
+    """What to do, cut where a server's own words make it long, and the command that measures again, if it names one."""
+    words, command = measured_again(cause.remedy, address)
+    return held(elided(words, _LONGEST)), None if command is None else visible(command)
 
 
 def observer_notes(analysis: Analysis) -> dict[str, str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from temp0.core.analysis import Analysis, ConditionAnalysis, Verdict
 from temp0.core.company import is_shown
+from temp0.report.doubt import doubt
 from temp0.report.explanation import is_settled
 from temp0.report.naming import listed
 
@@ -60,6 +61,14 @@ def _agreement(analysis: Analysis, _: Answered) -> Iterable[str]:
         yield f"Not tested, so not ruled out: {listed([one.cause for one in analysis.untested], _NAMED)}."
 
 
+def _untold(analysis: Analysis, _: Answered) -> Iterable[str]:
+    """What an imported run leaves open, and what that costs its verdict."""
+    if analysis.untold:
+        told = ", ".join(_UNTOLD[what] for what in analysis.untold)
+        limit = "; so equal answers stay undecided" if "replays" in analysis.untold else ""
+        yield f"The files that were imported do not tell {told}{limit}."
+
+
 def _strangers(analysis: Analysis, answered: Answered) -> Iterable[str]:
     """Strangers matter where we were alone and no server counted what ran."""
     alone = [one for one in answered if one.condition.company == 1 and one.company.measured_by != "server"]
@@ -81,14 +90,21 @@ def _lower_bound(_: Analysis, answered: Answered) -> Iterable[str]:
 
 def _unknown_margins(analysis: Analysis, _: Answered) -> Iterable[str]:
     """Why margins are unknown at the first forks."""
-    first = (prompt.tree.fork for prompt in analysis.prompts if prompt.tree and prompt.tree.fork)
-    reasons = dict.fromkeys(fork.margin.reason for fork in first if fork.margin.value is None)
+    first = ((prompt, prompt.tree.fork.margin) for prompt in analysis.prompts if prompt.tree and prompt.tree.fork)
+    reasons = dict.fromkeys(doubt(margin, prompt.conditions) for prompt, margin in first if margin.value is None)
     for reason in reasons:
         yield f"How nearly two tokens were tied is unknown at some forks{f': {reason}' if reason else ''}."
 
 
+_UNTOLD = {
+    "company": "what else was in flight",
+    "order": "in which order and when answers came",
+    "parameters": "with which parameters they were really asked for",
+    "replays": "whether an answer was computed or replayed",
+}
 _LIMITS: tuple[Callable[[Analysis, Answered], Iterable[str]], ...] = (
     _agreement,
+    _untold,
     _strangers,
     _lower_bound,
     _unknown_margins,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Literal
 
 from temp0.core.analysis import Comparison, PromptAnalysis, Verdict
 from temp0.report.answer import deciding
@@ -61,8 +62,15 @@ def _counted(left: Counter[Verdict], pairs: str) -> str:
 
 
 def counts(prompt: PromptAnalysis, pair: Comparison) -> bool:
-    """Whether a pair that diverged makes its prompt diverge: logprobs beside plain attempts and streaming do not."""
+    """Whether a pair that diverged makes its prompt diverge; one that did not always counts."""
+    return uncounted_for(prompt, pair) is None
+
+
+def uncounted_for(prompt: PromptAnalysis, pair: Comparison) -> Literal["logprobs", "stream"] | None:
+    """For what a pair that diverged does not count: logprobs beside plain attempts, or streaming; `None` if it does."""
     conditions = {one.name: one.condition for one in deciding(prompt)}
     if pair.verdict is not Verdict.DIVERGED:
-        return True
-    return pair.a in conditions and pair.b in conditions and conditions[pair.a].stream == conditions[pair.b].stream
+        return None
+    if pair.a not in conditions or pair.b not in conditions:
+        return "logprobs"
+    return None if conditions[pair.a].stream == conditions[pair.b].stream else "stream"

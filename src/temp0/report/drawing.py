@@ -13,6 +13,7 @@ from rich.tree import Tree
 from temp0.core.analysis import Finish, Fork, ForkTree
 from temp0.report import figure
 from temp0.report.outline import Limb, Outline, outline
+from temp0.report.prose import FORK, Cut
 from temp0.report.visible import ELLIPSIS, beginning, visible
 
 _BAR = 8
@@ -35,7 +36,7 @@ def drawing(tree: ForkTree) -> Tree:
 def end(finishes: Sequence[Finish]) -> Text:
     """Says that a text ends here, and for which reasons."""
     reasons = ", ".join(visible(finish.reason) for finish in finishes if finish.reason)
-    return Text(f"(ends here: {reasons})" if reasons else "(ends here)", style="dim")
+    return Cut(f"(ends here: {reasons})" if reasons else "(ends here)", style="dim")
 
 
 def _shared(text: str) -> str:
@@ -65,13 +66,12 @@ def _grow(node: Tree, shown: Outline, total: int) -> None:
 
 def _bar(count: int, total: int) -> Text:
     cells = max(1, round(_BAR * count / total))
-    text = Text(f"{count:>{len(str(total))}} ")
+    text = Cut(f"{count:>{len(str(total))}} ")
     return text.append("━" * cells, style="cyan").append(" " * (_BAR - cells + 1))
 
 
 def _limb(limb: Limb, total: int) -> Text:
     text = _bar(limb.count, total)
-    text.no_wrap, text.overflow = True, "ellipsis"
     text.append_text(_marked(limb))
     if limb.is_end:
         text.append_text(end(limb.finishes))
@@ -87,7 +87,7 @@ def _marked(limb: Limb) -> Text:
     for span in limb.spans:
         if span.mark == "fork" and span.text:
             word = beginning(span.text, _SNIPPET).replace(" ", "␣")
-            text.append(f"[{word}]", style="bold red")
+            text.append(f"[{word}]", style=FORK)
         else:
             text.append(beginning(span.text, max(room, 1)), style="underline" if span.mark == "differs" else "")
         room -= len(span.text)

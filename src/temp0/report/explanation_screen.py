@@ -15,7 +15,7 @@ from rich.text import Text
 from temp0.core.analysis import Analysis, Cause
 from temp0.report.cause_word import evidence, holds_for, meaning, remedy
 from temp0.report.explanation import Explanation, why
-from temp0.report.prose import Prose
+from temp0.report.prose import Command, Prose
 from temp0.report.visible import visible
 
 _MARKS = {"found": "● found", "suspected": "○ suspected"}
@@ -27,14 +27,17 @@ def explanation_screen(analysis: Analysis) -> Iterable[RenderableType]:
     """Every heading with what stands under it; nothing where there is nothing to explain."""
     for told in why(analysis):
         yield Text(f"\n{told.heading}", style="bold")
-        yield from _under(told, len(analysis.prompts))
+        yield from _under(told, analysis)
 
 
-def _under(told: Explanation, prompts: int) -> Iterable[RenderableType]:
+def _under(told: Explanation, analysis: Analysis) -> Iterable[RenderableType]:
     if told.causes:
         for place, cause in enumerate(told.causes):
             yield from [""] if place else []
-            yield _beside([(_mark(cause), _cause(cause, prompts))], width=_MARGIN)
+            words, command = remedy(cause, analysis.address)
+            yield _beside([(_mark(cause), _cause(cause, words, len(analysis.prompts)))], width=_MARGIN)
+            if command:
+                yield Command(command, indent=_MARGIN + 4)
     if told.sentences:
         above = 1 if told.causes else 0
         yield Padding(Group(*map(Prose, told.sentences)), (above, 0, 0, 2))
@@ -57,8 +60,8 @@ def _mark(cause: Cause) -> Text:
     return Text(_MARKS[cause.certainty], style=_STYLES[cause.certainty])
 
 
-def _cause(cause: Cause, prompts: int) -> RenderableType:
+def _cause(cause: Cause, words: str, prompts: int) -> RenderableType:
     said = meaning(cause.cause)
     title = Text(visible(cause.cause), style="bold").append(f": {said}" if said else "", style="not bold")
     whom = Prose(holds_for(cause, prompts), style="dim")
-    return Group(title, *([whom] if whom.plain else []), Prose(evidence(cause)), Prose(f"To do: {remedy(cause)}"))
+    return Group(title, *([whom] if whom.plain else []), Prose(evidence(cause)), Prose(f"To do: {words}"))

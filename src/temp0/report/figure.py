@@ -6,6 +6,7 @@ A number and its sign are held together by a no-break space.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from temp0.core.analysis import Cause, Company, Comparison, Estimate, Margin
@@ -18,21 +19,33 @@ _PERCENT = f"{UNBROKEN}%"
 _MOST_DECIMALS = 6
 
 
-def percent(share: float | None) -> str:
+def percent(share: float | None, *, finer: int = 0) -> str:
     r"""A share between 0 and 1 as a percentage: one decimal (two below 5 %), more where it would round to 0 or 100.
 
     >>> percent(1), percent(0.9996), percent(0.095034), percent(0.00002), percent(0.5)
     ('100\xa0%', '99.96\xa0%', '9.5\xa0%', '0.002\xa0%', '50\xa0%')
+
+    `finer` asks for so many decimals more.
     """
     if share is None:
         return UNKNOWN
     value = 100 * share
-    for decimals in range(2 if value < 5 else 1, _MOST_DECIMALS + 1):
+    for decimals in range((2 if value < 5 else 1) + finer, _MOST_DECIMALS + 1):
         shown = f"{value:.{decimals}f}"
         if float(shown) not in (0, 100) or share in (0, 1):
             return shown.rstrip("0").rstrip(".") + _PERCENT
     least, most = f"0.{'0' * (_MOST_DECIMALS - 1)}1", f"99.{'9' * _MOST_DECIMALS}"
     return f"<{UNBROKEN}{least}{_PERCENT}" if share < 0.5 else f">{UNBROKEN}{most}{_PERCENT}"
+
+
+def percents(shares: Sequence[float]) -> list[str]:
+    r"""Shares as percentages, finer where two unlike ones would print alike.
+
+    >>> percents([0.5, 1]), percents([0.5001, 0.5002])
+    (['50\xa0%', '100\xa0%'], ['50.01\xa0%', '50.02\xa0%'])
+    """
+    told = ([percent(share, finer=finer) for share in shares] for finer in range(_MOST_DECIMALS))
+    return next((shown for shown in told if len(set(shown)) == len(set(shares))), [percent(share) for share in shares])
 
 
 def interval(estimate: Estimate | None) -> str:
@@ -45,7 +58,8 @@ def interval(estimate: Estimate | None) -> str:
     low = percent(estimate.low).removesuffix(_PERCENT)
     if estimate.sides == 1 or estimate.high is None:
         return f"{value} (≥{UNBROKEN}{low})"
-    return f"{value} ({low}\N{EN DASH}{percent(estimate.high).removesuffix(_PERCENT)})"
+    ends = [end.removesuffix(_PERCENT) for end in percents([estimate.low, estimate.high])]
+    return f"{value} ({UNKNOWN.join(dict.fromkeys(ends))})"
 
 
 def number(value: float | None) -> str:
@@ -54,7 +68,7 @@ def number(value: float | None) -> str:
 
 
 def probability(p: float | None) -> str:
-    """A p value, never rounded to 0."""
+    """A p value, never rounded to 0 or 1."""
     if p is None:
         return "p unknown"
     return f"p{UNBROKEN}={UNBROKEN}{_p(p)}"
@@ -71,7 +85,7 @@ def p_values(pair: Comparison, tested: int) -> str:
 
 
 def _p(p: float) -> str:
-    return f"{p:.3f}" if 0.001 <= p < 1 else f"{p:.2g}"
+    return f"{min(p, 0.999):.3f}" if 0.001 <= p < 1 else f"{p:.2g}"
 
 
 def adjusted(cause: Cause) -> str:
@@ -86,7 +100,7 @@ def company(value: Company) -> str:
     of = f"{UNBROKEN}of{UNBROKEN}{value.asked}"
     if value.measured_by == "server" and value.reached is not None:
         return f"{number(value.reached)}{of}"
-    if value.asked == 1:
+    if value.asked <= 1:
         return UNKNOWN
     return f"≥{UNBROKEN}{number(value.reached)}{of}" if is_shown(value) else "not shown"
 
@@ -100,10 +114,11 @@ def logprob(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.4f}".replace("-", "\N{MINUS SIGN}")
 
 
-def margin(value: Margin) -> str:
-    """A margin with its class and shift, or why it is unknown."""
+def margin(value: Margin, reason: str | None = None) -> str:
+    """A margin with its class and shift, or why it is unknown; `reason` says that in other words than its own."""
     if value.value is None:
-        return f"{value.kind}: {value.reason}" if value.reason else value.kind
+        why = reason or value.reason
+        return f"{value.kind}: {why}" if why else value.kind
     shift = "" if value.shift is None else f", shift {number(value.shift)}"
     return f"{number(value.value)} ({value.kind}){shift}"
 

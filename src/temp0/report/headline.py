@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from temp0.core.analysis import Analysis, ConditionAnalysis, PromptAnalysis, Verdict
 from temp0.core.company import is_shown
 from temp0.report.answer import answers, deciding
-from temp0.report.figure import UNBROKEN, every, percent, some, times
+from temp0.report.figure import UNBROKEN, every, percent, percents, some, times
+from temp0.report.loss import losses
 from temp0.report.naming import quoted, who
+from temp0.report.parting import where
 from temp0.report.visible import beginning
 
 _REASONS = 6
@@ -35,7 +37,7 @@ def headline(analysis: Analysis) -> Headline:
     by_verdict = {Verdict.DIVERGED: _diverged, Verdict.AGREED: _agreed, Verdict.UNDECIDED: _undecided}
     told = by_verdict[analysis.verdict](analysis)
     cut_short = ("The run is not finished; what is missing may change this.",) if not analysis.finished else ()
-    return Headline(sentence=told.sentence, reach=told.reach + cut_short)
+    return Headline(sentence=told.sentence, reach=losses(analysis) + told.reach + cut_short)
 
 
 def total_agreement(analysis: Analysis) -> str:
@@ -44,13 +46,19 @@ def total_agreement(analysis: Analysis) -> str:
     Empty where it was not measured.
     """
     totals = analysis.total_agreement
-    told = [f"{percent(one.value)} ({one.condition})" for one in totals]
-    if len({one.n for one in totals}) > 1:
-        told = [f"TARr@{one.n}{UNBROKEN}{each}" for one, each in zip(totals, told, strict=True)]
+    shares, ns = percents([one.value for one in totals]), sorted({one.n for one in totals})
+    same_n = f"TARr@{ns[0]}" if len(ns) == 1 else ""
+    if len(totals) > _TOTALS and len(set(shares)) == 1:
+        between = "" if same_n else f" (N from {ns[0]} to {ns[-1]})"
+        return f"{same_n or 'TARr@N'}: {shares[0]} under all {len(totals)} conditions{between}"
+    told = [
+        f"{'' if same_n else f'TARr@{one.n}{UNBROKEN}'}{share} ({one.condition})"
+        for one, share in zip(totals, shares, strict=True)
+    ]
     if len(told) > _TOTALS:
         by_value = sorted(range(len(totals)), key=lambda place: totals[place].value)
         told = [f"from {told[by_value[0]]} to {told[by_value[-1]]}"]
-    return f"TARr@{totals[0].n}: {', '.join(told)}" if len({one.n for one in totals}) == 1 else ", ".join(told)
+    return f"{same_n}: {', '.join(told)}" if same_n else ", ".join(told)
 
 
 def tested_pairs(prompts: Sequence[PromptAnalysis]) -> Counter[tuple[str, str]]:
@@ -65,10 +73,10 @@ def _nothing(analysis: Analysis) -> Headline:
         for condition in prompt.conditions
         for tally in (*condition.failures, *condition.excluded)
     ]
-    counts = Counter[str]()
+    seen = Counter[str]()
     for tally in tallies:
-        counts[tally.reason] += tally.count
-    reasons = ", ".join(f"{times(count)} {beginning(reason, 60)}" for reason, count in counts.most_common(_REASONS))
+        seen[tally.reason] += tally.count
+    reasons = ", ".join(f"{times(count)} {beginning(reason, 60)}" for reason, count in seen.most_common(_REASONS))
     why = f"Every attempt failed or was excluded: {reasons}." if reasons else "Nothing was sent."
     first = (f"The first said: {beginning(tallies[0].message, 200)}",) if tallies and tallies[0].message else ()
     return Headline(sentence="Nothing was measured: no completion counted.", reach=(why, *first))
@@ -85,7 +93,7 @@ def _diverged(analysis: Analysis) -> Headline:
         sentence = f"{_how_many(len(parted), len(analysis.prompts))} got more than one answer."
         first = f", parting first at character {fork.char:,}" if fork else ""
         most = f"The widest is {beginning(widest.id, 40)}: {answers(widest)}{first}."
-    return Headline(sentence=sentence, reach=(most, *_where(parted), *_open_ends(analysis)))
+    return Headline(sentence=sentence, reach=(most, *where(parted, len(analysis.prompts)), *_open_ends(analysis)))
 
 
 def _how_many(parted: int, prompts: int) -> str:
@@ -93,27 +101,6 @@ def _how_many(parted: int, prompts: int) -> str:
     if parted == prompts:
         return every(prompts, "prompt").capitalize()
     return f"{parted:,} of {prompts:,} prompts{' each' if parted > 1 else ''}"
-
-
-def _where(parted: Sequence[PromptAnalysis]) -> tuple[str, ...]:
-    """Under which conditions answers parted, as far as the verdicts alone say it."""
-    forked = [prompt.id for prompt in parted if _forks_alone(prompt)]
-    if forked:
-        return (f"Asked one at a time, {who(forked)} already got more than one answer.",)
-    together = [one for prompt in parted for one in deciding(prompt) if one.condition.company > 1]
-    alone = [one for prompt in parted for one in deciding(prompt) if one.condition.company == 1]
-    if together and alone and all(one.verdict is Verdict.AGREED for one in alone):
-        subject = "each of them" if parted[1:] else "it"
-        then = "another" if all(one.distinct.text == 1 for one in together) else "it did not stay so"
-        return (f"Asked one at a time, {subject} gave one text; in company {then}.",)
-    return ()
-
-
-def _forks_alone(prompt: PromptAnalysis) -> bool:
-    """Whether answers asked one at a time differ, under one condition or between two."""
-    alone = {one.name: one for one in deciding(prompt) if one.condition.company == 1}
-    between = (pair.verdict for pair in prompt.comparisons if pair.a in alone and pair.b in alone)
-    return Verdict.DIVERGED in {*(one.verdict for one in alone.values()), *between}
 
 
 def _open_ends(analysis: Analysis) -> tuple[str, ...]:
@@ -132,7 +119,7 @@ def _agreed(analysis: Analysis) -> Headline:
     count = len(analysis.prompts)
     subject = f"{every(count, 'prompt').capitalize()} gave one answer{' each' if count > 1 else ''}"
     names = list(dict.fromkeys(one.name for prompt in analysis.prompts for one in deciding(prompt)))
-    under = f"under all {len(names)} conditions" if len(names) > 1 else f"({names[0]})"
+    under = f"under {every(len(names), 'condition')}" if len(names) > 1 else f"({names[0]})"
     return Headline(
         sentence=f"{subject} {under}{' that count' if names[1:] and _uncounted(analysis) else ''}.",
         reach=(*_uncounted(analysis), *_worst_bound(analysis.prompts), *_unbounded(analysis)),

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from temp0.core.analysis import Analysis, Company, Fork
+from temp0.core.analysis import Analysis, Company, Fork, Verdict
 from temp0.core.company import is_shown
 from temp0.report import figure
+from temp0.report.answer import deciding
+from temp0.report.contrast import uncounted_for
 
 Entry = tuple[str, str]
 """A word as it is shown, and what it means."""
@@ -36,6 +38,7 @@ def legend(analysis: Analysis, *, bound: str) -> tuple[Entry, ...]:
         *_reached(analysis),
         *_margins(analysis),
         *_total_agreement(analysis),
+        *_uncounted(analysis),
     )
 
 
@@ -106,3 +109,20 @@ def _total_agreement(analysis: Analysis) -> Iterable[Entry]:
             f"TARr@{n}",
             f"the share of prompts whose completions under a condition, at least {n} of them, are all one text",
         )
+
+
+def _uncounted(analysis: Analysis) -> Iterable[Entry]:
+    """What is shown and decides no verdict: differences across streaming, and under logprobs beside plain attempts."""
+    pairs = [why for prompt in analysis.prompts for pair in prompt.comparisons if (why := uncounted_for(prompt, pair))]
+    observed = any(
+        one.verdict is Verdict.DIVERGED and one not in deciding(prompt)
+        for prompt in analysis.prompts
+        for one in prompt.conditions
+    )
+    told = []
+    if "stream" in pairs:
+        told.append("a streamed answer against a whole one, since streaming is transport and not computation")
+    if "logprobs" in pairs or observed:
+        told.append("attempts with logprobs where plain ones were asked, too, since asking can change the answer")
+    if told:
+        yield "does not count", f"shown, and no part of the verdict: {'; '.join(told)}"

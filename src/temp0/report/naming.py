@@ -13,6 +13,7 @@ from temp0.report.visible import beginning
 _LISTED = 6
 _QUOTED = 3
 _LONGEST = 40
+_LONGEST_CONDITION = 60
 
 
 def listed(names: Sequence[str], most: int = _LISTED) -> str:
@@ -21,9 +22,11 @@ def listed(names: Sequence[str], most: int = _LISTED) -> str:
     >>> listed(["A"]), listed(["A", "B", "C"]), listed(list("ABCDEFGH"), 2)
     ('A', 'A, B and C', 'A, B and 6 more')
     """
-    shown = [beginning(name, _LONGEST) for name in names[:most]]
-    more = len(names) - len(shown)
-    if more:
+    return _row([beginning(name, _LONGEST) for name in names[:most]], len(names) - most)
+
+
+def _row(shown: Sequence[str], more: int) -> str:
+    if more > 0:
         return f"{', '.join(shown)} and {more:,} more"
     return " and ".join([*([", ".join(shown[:-1])] if shown[1:] else []), *shown[-1:]])
 
@@ -39,4 +42,5 @@ def quoted(conditions: Sequence[str]) -> str:
     >>> quoted(["alone", "company 8, stream"])
     '“alone” and “company 8, stream”'
     """
-    return listed([f"“{name}”" for name in conditions], _QUOTED)
+    shown = [f"“{beginning(name, _LONGEST_CONDITION)}”" for name in conditions[:_QUOTED]]
+    return _row(shown, len(conditions) - _QUOTED)

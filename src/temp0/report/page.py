@@ -19,6 +19,7 @@ from temp0.report.cause_word import evidence, holds_for, is_note, meaning, obser
 from temp0.report.closing import advice, again, limits
 from temp0.report.command import held, parted
 from temp0.report.contrast import contrasts, counts
+from temp0.report.doubt import doubt
 from temp0.report.explanation import why
 from temp0.report.headline import headline, tested_pairs, total_agreement
 from temp0.report.ladder import ladder_caption, ladders, rung_name
@@ -46,6 +47,7 @@ _PAIRS = (
 _FILTERS: tuple[Callable[..., object], ...] = (
     *(visible, beginning, elided, shared, held, parted, quoted, who, answers, completions, blocks, picture, sight),
     *(figure.percent, figure.interval, figure.p_values, figure.company, figure.margin, figure.logprob),
+    doubt,
     *(figure.some, figure.every, figure.moment, rung_name, letters, with_letters, levels, between, contrasts, counts),
     *(meaning, evidence, remedy, is_note, holds_for),
 )

@@ -10,8 +10,10 @@ from rich.text import Text
 
 from temp0.core.analysis import Analysis, PromptAnalysis, Verdict
 from temp0.core.pairing import PairedPrompt, PairedRate, Pairing
+from temp0.core.run import Run
 from temp0.report import figure
 from temp0.report.naming import listed, who
+from temp0.report.pairing_change import changed, changes, modal_forks
 from temp0.report.prose import Prose
 from temp0.report.table import STYLES, plain_table
 from temp0.report.visible import beginning, visible
@@ -20,10 +22,12 @@ _PROMPTS = 40
 
 
 def pairing_screen(pairing: Pairing) -> RenderableType:
-    """Both runs as a rich renderable: verdicts, prompts, rates, conclusion."""
-    parts: list[RenderableType] = [_run("A", pairing.a), _run("B", pairing.b)]
+    """Both sides as a rich renderable: verdicts, prompts, what changed, rates, conclusion."""
+    parts: list[RenderableType] = [side("A", pairing.a, pairing.runs_a), side("B", pairing.b, pairing.runs_b)]
     if pairing.prompts:
         parts += ["", _prompts(pairing.prompts)]
+    for more in (changes(pairing.prompts[:_PROMPTS]), modal_forks(pairing.prompts)):
+        parts += ["", more] if more else []
     if pairing.rates:
         parts += ["", _rates(pairing.rates)]
     parts += ["", *(Prose(sentence) for sentence in conclusion(pairing))]
@@ -41,19 +45,29 @@ def conclusion(pairing: Pairing) -> Iterable[str]:
             yield f"Their commonest answers differ for {who(unlike)}."
         else:
             yield f"Their commonest answers are the same for {figure.every(len(answered), 'prompt')}."
+        yield from changed(pairing)
     yield from _faster(pairing.rates)
     for letter, ids in (("A", pairing.only_a), ("B", pairing.only_b)):
         if ids:
             yield f"Only in {letter}, and compared with nothing: {listed(ids)}."
 
 
-def _run(letter: str, analysis: Analysis) -> RenderableType:
+def side(letter: str, analysis: Analysis, runs: Sequence[Run]) -> RenderableType:
+    """A side by its letter: verdict, endpoint and each of its runs."""
     line = Text(f"{letter}  ", style="bold")
     line.append(f"{analysis.verdict.upper():9}", style=f"bold {STYLES[analysis.verdict]}")
     line.append(f"  {visible(analysis.address.model)} at {visible(analysis.address.url)}", style="not bold")
-    when = visible(figure.moment(analysis.created))
-    told = f"run {analysis.run}, {figure.some(analysis.requests, 'request')}, {when}, seed {analysis.seed}"
-    return Group(line, Padding(Text(told, style="dim"), (0, 0, 0, 3)))
+    told = [f"{figure.some(analysis.requests, 'request')}, seed {analysis.seed}"]
+    told = [f"run {run.id}, {visible(figure.moment(run.created))}{_elsewhere(run, analysis)}" for run in runs] + told
+    lines = [", ".join(told)] if len(runs) == 1 else told
+    return Group(line, *(Padding(Text(one, style="dim"), (0, 0, 0, 3)) for one in lines))
+
+
+def _elsewhere(run: Run, analysis: Analysis) -> str:
+    """Which endpoint a run of a group asked, where it was not the first one's."""
+    address = run.address
+    is_other = (address.url, address.model) != (analysis.address.url, analysis.address.model)
+    return f", {visible(address.model)} at {visible(address.url)}" if is_other else ""
 
 
 def _prompts(prompts: Sequence[PairedPrompt]) -> RenderableType:
@@ -87,12 +101,16 @@ def _rates(rates: Sequence[PairedRate]) -> RenderableType:
 def _who_varied(answered: Sequence[PairedPrompt]) -> str:
     varied = [sum(side.verdict is Verdict.DIVERGED for side in sides) for sides in _sides(answered)]
     told = [
-        f"{letter} gave more than one answer to {count} of {figure.some(len(answered), 'prompt')}"
+        f"{letter} gave more than one answer to {_of(count, len(answered))}"
         if count
         else f"{letter} gave one answer to {figure.every(len(answered), 'prompt')}"
         for letter, count in zip("AB", varied, strict=True)
     ]
     return ", ".join(told) + "."
+
+
+def _of(count: int, prompts: int) -> str:
+    return f"{count:,} of {prompts:,} prompts" if count < prompts else figure.every(prompts, "prompt")
 
 
 def _sides(answered: Sequence[PairedPrompt]) -> tuple[list[PromptAnalysis], list[PromptAnalysis]]:

@@ -6,16 +6,22 @@ is printed can be searched for and copied.
 
 from __future__ import annotations
 
+import re
+
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, JustifyMethod, OverflowMethod, RenderResult
 from rich.containers import Lines
 from rich.text import Text
 
 from temp0.report.figure import UNBROKEN
+from temp0.report.visible import ELLIPSIS, cut
 
 # A noncharacter of one column: `visible` lets none through, so no stranger's text can hold it.
 _HELD = "\ufdd0"
-_BREAK = " --store "
+# The name of a command, or one of its flags, with the words up to the next flag; a word may be quoted.
+_PART = re.compile(r"""(?:^\w+|--[\w-]+)(?: (?!--)(?:'[^']*'|"[^"]*"|[^\s'"])+)*""")
+FORK = "bold red"
+"""The style of the word in which branches part."""
 
 
 class Prose(Text):
@@ -41,13 +47,62 @@ class Prose(Text):
 
 
 class Command:
-    """A command to copy, with what it does; where it is too long for its line it goes on as a shell lets it."""
+    """A command to copy, with what it does; where it is too long for its line it goes on as a shell lets it.
 
-    def __init__(self, command: str, what: str) -> None:
-        self._command, self._what = command, what
+    It stands by itself, with its own indent, since a column would cut it: what cannot be parted stays whole, and the
+    terminal wraps it as it does a line that was typed.
+    """
+
+    def __init__(self, command: str, what: str = "", *, indent: int = 2) -> None:
+        self._command, self._what, self._indent = command, what, indent
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the command in one line, or in two that a shell reads as one."""
-        fits = cell_len(self._command) <= options.max_width
-        command = self._command if fits else self._command.replace(_BREAK, f" \\\n {_BREAK}", 1)
-        yield Text.assemble(command, (f"   {self._what}", "dim"))
+        """Yield the command in one line, or in several that a shell reads as one, and what it does beside or below."""
+        margin, width = " " * self._indent, options.max_width - self._indent
+        lines = self._parted(width)
+        told = Text(margin + f" \\\n{margin}  ".join(lines), no_wrap=True, overflow="ignore")
+        if self._what:
+            is_beside = len(lines) == 1 and cell_len(f"{lines[0]}   {self._what}") <= width
+            told.append("   " if is_beside else f"\n{margin}    ").append(self._what, style="dim")
+        yield told
+
+    def _parted(self, width: int) -> list[str]:
+        """The command in lines, none parting a flag from its value, each with room for the sign that it goes on."""
+        if cell_len(self._command) <= width:
+            return [self._command]
+        lines: list[str] = []
+        for part in _PART.findall(self._command):
+            longer = f"{lines[-1]} {part}" if lines else part
+            lines[-1:] = [longer] if cell_len(longer) + 4 <= width else [*lines[-1:], part]
+        return lines
+
+
+class Cut(Text):
+    """Text of which each line is cut to its width, between words where one is near, and never inside a mark.
+
+    A stretch of style `FORK` stands in square brackets, which are closed where it is cut.
+    """
+
+    def wrap(self, console: Console, width: int, **_: object) -> Lines:  # noqa: ARG002 - the signature is rich's
+        """The lines of the text as they are, none wider than `width` columns."""
+        return Lines(_fitted(line, width) for line in self.split("\n", allow_blank=True))
+
+
+def _fitted(line: Text, width: int) -> Text:
+    if line.cell_len <= width:
+        return line
+    sign = ELLIPSIS
+    end = _end(line.plain, width - 1)
+    if any(span.style == FORK and span.start < end < span.end for span in line.spans):
+        sign, end = f"{ELLIPSIS}]", _end(line.plain, width - 2)
+    kept = line[:end]
+    kept.rstrip()
+    return kept.append(sign)
+
+
+def _end(plain: str, width: int) -> int:
+    """Where to cut a line of visible text so that what is left takes at most `width` columns."""
+    end = len(plain)
+    while end and cell_len(plain[:end]) > width:
+        end -= 1
+    return cut(plain, end)

@@ -24,6 +24,8 @@ from temp0.core.analysis import (
     PromptAnalysis,
     Tally,
 )
+from temp0.core.run import Address
+from temp0.report.command import addressed
 
 SCHEMA = "temp0/analysis"
 FAILURE_SCHEMA = "temp0/failure"
@@ -39,7 +41,7 @@ def document(analysis: Analysis) -> Fields:
         "version": VERSION,
         "verdict": str(analysis.verdict),
         "exit_code": analysis.exit_code,
-        "causes": [_cause(cause) for cause in analysis.causes],
+        "causes": [_cause(cause, analysis.address) for cause in analysis.causes],
         "untested": [asdict(one) for one in analysis.untested],
         "endpoint": asdict(analysis.address),
         "run": {
@@ -50,6 +52,8 @@ def document(analysis: Analysis) -> Fields:
             "finished": analysis.finished,
             "exclusive": analysis.exclusive,
             "cold_by": analysis.cold_by,
+            "untold": list(analysis.untold),
+            "greedy": analysis.greedy,
         },
         "total_agreement": [asdict(total) for total in analysis.total_agreement],
         "prompts": [_prompt(prompt) for prompt in analysis.prompts],
@@ -75,12 +79,12 @@ def distinct_fields(distinct: Distinct) -> Fields:
     return asdict(distinct) | {"breaks_first": distinct.breaks_first}
 
 
-def _cause(cause: Cause) -> Fields:
+def _cause(cause: Cause, address: Address) -> Fields:
     return {
         "cause": cause.cause,
         "certainty": cause.certainty,
         "evidence": cause.evidence,
-        "remedy": cause.remedy,
+        "remedy": addressed(cause.remedy, address),
         "prompts": list(cause.prompts),
         "n": cause.n,
         "p": cause.p,
@@ -115,7 +119,7 @@ def _text(text: DistinctText) -> Fields:
 def _condition(one: ConditionAnalysis) -> Fields:
     return {
         "name": one.name,
-        "company": asdict(one.company),
+        "company": asdict(one.company) | {"asked": one.company.asked or None},
         "filler": one.condition.filler,
         "cache": one.condition.cache,
         "logprobs": one.condition.logprobs,
@@ -133,6 +137,7 @@ def _condition(one: ConditionAnalysis) -> Fields:
         "modal_share": one.modal_share,
         "variant_rate_upper": one.variant_rate_upper,
         "length": asdict(one.length) if one.length else None,
+        "kinds": [asdict(kind) for kind in one.kinds],
     }
 
 

@@ -74,7 +74,7 @@ def rendered(shown: RenderableType, *, width: int, color: bool = False) -> str:
         _environ={},
     )
     with console.capture() as capture:
-        console.print(shown)
+        console.print(shown, crop=False)
     return "".join(f"{line.rstrip()}\n" for line in capture.get().split("\n")[:-1])
 
 
@@ -147,7 +147,7 @@ def _closing(analysis: Analysis, store: str | None) -> Iterable[RenderableType]:
     yield from _section("What this cannot tell", limits(analysis))
     yield from _section("See it again", [told] if (told := advice(analysis)) else [], always=True)
     for command, what in again(analysis, store=store):
-        yield _indented(Command(command, what))
+        yield Command(command, what)
 
 
 def _section(heading: str, sentences: Iterable[str], *, always: bool = False) -> Iterable[RenderableType]:

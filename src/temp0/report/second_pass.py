@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from temp0.core.descent import Descent, Origin
 from temp0.core.margin import CONFIDENT_ABOVE, NEAR_UP_TO
-from temp0.core.second_pass import ForkLook, Look
+from temp0.core.second_pass import DID_NOT_GO_ON, ForkLook, Look
 from temp0.report.figure import UNBROKEN, logprob, number, percent, some
 from temp0.report.tree_finding import class_words, replay_words
 from temp0.report.visible import beginning
@@ -26,6 +26,10 @@ _TOKEN = 24
 
 def conclusion(fork: ForkLook) -> str:
     """What the looks at one fork come to."""
+    return f"{_conclusion(fork)}{_began_anew(fork)}"
+
+
+def _conclusion(fork: ForkLook) -> str:
     reached = [look for look in fork.looks if look.reached]
     if not fork.looks:
         return "Nothing was asked again here."
@@ -35,6 +39,12 @@ def conclusion(fork: ForkLook) -> str:
     if not shown:
         return f"How nearly tied the tokens are is not known: {reached[0].reason}. {_ways(fork, reached)}"
     return " ".join([_tie(fork, shown[0]), _company(fork, shown), _ways(fork, reached)])
+
+
+def _began_anew(fork: ForkLook) -> str:
+    """That answers were to be continued, and were not."""
+    reasons = [look.reason for look in fork.looks if look.reason and look.reason.startswith(DID_NOT_GO_ON)]
+    return f" {reasons[0][0].upper()}{reasons[0][1:]}; what it began anew is not counted." if reasons else ""
 
 
 def token(text: str) -> str:

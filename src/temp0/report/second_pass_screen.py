@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from temp0.core.descent import Descent
-from temp0.core.junction import MarginBin, Position, bins
+from temp0.core.detail import Position
+from temp0.core.junction import MarginBin, bins
 from temp0.core.margin import NEAR_UP_TO
 from temp0.core.second_pass import ForkLook, Look, SecondPass
 from temp0.report.figure import UNKNOWN, logprob, number, percent, some

@@ -1,4 +1,4 @@
-"""Whether the conditions were met: the company that was really reached, and what the prefix cache really held.
+"""Whether the conditions were met: the company that was really reached, the prefix cache, and logprobs asked for.
 
 A condition that was met as asked needs no sentence; one that was not, or of which nobody can tell, gets one.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from temp0.core.analysis import Analysis, CachedTokens, Company, ConditionAnalysis
 from temp0.core.company import is_shown
 from temp0.core.plan import Cache
+from temp0.report.doubt import UNTOLD, is_untold
 from temp0.report.figure import number, some, spread
 
 
@@ -31,13 +32,16 @@ def witnesses(analysis: Analysis) -> tuple[Witness, ...]:
                 by_name.setdefault(one.name, []).append(one)
     alike: dict[str, list[str]] = {}
     for name, seen in by_name.items():
-        for sentence in (*_company([one.company for one in seen]), *_cache(seen, analysis.cold_by)):
+        told_of = (*_company([one.company for one in seen]), *_cache(seen, analysis.cold_by), *_logprobs(seen))
+        for sentence in told_of:
             alike.setdefault(sentence, []).append(name)
     told = [Witness(conditions=tuple(names), sentence=sentence) for sentence, names in alike.items()]
     return (*told, *_as_found(by_name))
 
 
 def _company(seen: Sequence[Company]) -> Iterable[str]:
+    if seen[0].asked == 0:  # what was in flight beside an imported answer nobody can tell
+        return
     if seen[0].asked == 1:
         counts = [one.reached for one in seen if one.measured_by == "server" and one.reached is not None]
         if counts and max(counts) > 1:
@@ -45,7 +49,7 @@ def _company(seen: Sequence[Company]) -> Iterable[str]:
         return
     short = [one for one in seen if one.shortfall is not None or not is_shown(one)]
     if short:
-        where = "" if len(short) == len(seen) else f" (so for {len(short)} of {len(seen)} prompts)"
+        where = "" if len(short) == len(seen) else f" (so for {len(short)} of {some(len(seen), 'prompt')})"
         yield f"{_reached(short)}{_shortfall(short)}{where}"
 
 
@@ -92,6 +96,13 @@ def _as_found(by_name: Mapping[str, Sequence[ConditionAnalysis]]) -> Iterable[Wi
     told = [one for each in found.values() for one in each]
     if any(one.max for one in told):
         yield Witness(conditions=tuple(found), sentence=_cached("as-found", told))
+
+
+def _logprobs(seen: Sequence[ConditionAnalysis]) -> Iterable[str]:
+    untold = [one for one in seen if is_untold(one)]
+    if untold:
+        where = "" if len(untold) == len(seen) else f" (so for {len(untold)} of {some(len(seen), 'prompt')})"
+        yield f"{UNTOLD}{where}"
 
 
 def _told(seen: Sequence[ConditionAnalysis]) -> list[CachedTokens]:

@@ -112,15 +112,17 @@ def _rest(text: str) -> tuple[Span, ...]:
 
 def _continues(word: str, char: str) -> bool:
     """Whether a character belongs to the word before it."""
-    if _combines(char) or word[-1] == "\u200d":
+    if combines(char) or word[-1] == "\u200d":
         return not word[-1].isspace()
     if char.isspace():
         return word[-1].isspace()
     return _spells(char) and _spells(word[0]) and not word.isspace()
 
 
-def _combines(char: str) -> bool:
-    return unicodedata.category(char)[0] == "M" or char in "\u200c\u200d" or "\U0001f3fb" <= char <= "\U0001f3ff"
+def combines(char: str) -> bool:
+    """Whether a character is shown together with the one before it: accents, joiners, skin tones, tags of flags."""
+    is_modifier = "\U0001f3fb" <= char <= "\U0001f3ff" or "\U000e0020" <= char <= "\U000e007f"
+    return unicodedata.category(char)[0] == "M" or char in "\u200c\u200d" or is_modifier
 
 
 def _spells(char: str) -> bool:

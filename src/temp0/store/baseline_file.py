@@ -32,8 +32,8 @@ def read_baseline(path: Path) -> Baseline | None:
         raise StoreError(f"{path} is no baseline of temp0: its schema is not {SCHEMA!r}")
     if told.get("version") != VERSION:
         raise StoreError(
-            f"the baseline {path} has version {told.get('version')!r}, and this temp0 reads {VERSION}: make it anew with "
-            "temp0 check --update, and review what changed"
+            f"the baseline {path} has version {told.get('version')!r}, and this temp0 reads {VERSION}: make it anew "
+            "with temp0 check --update, and review what changed"
         )
     try:
         return Baseline(endpoints=tuple(map(_endpoint, told["endpoints"])))

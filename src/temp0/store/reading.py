@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, select
 
-from temp0.core.run import Address, Attempt, Run, Sample
+from temp0.core.run import Address, Attempt, Run, Sample, Untold
 from temp0.core.text import from_utf8
 from temp0.errors import StoreError
 from temp0.store.encoding import optional_label, plan_from
@@ -54,6 +54,7 @@ def header(connection: Connection, number: int) -> Run:
         ),
         plan=plan_from(row.plan),
         cold_by=optional_label(row.cold_by),
+        untold=cast("tuple[Untold, ...]", tuple((optional_label(row.untold) or "").split())),
         samples=tuple(
             Sample(at_s=at_s, block=block, running=running)
             for at_s, block, running in connection.execute(samples.order_by(SAMPLES.c.number))

@@ -119,7 +119,10 @@ _EXTRA: Migration = (
     "ALTER TABLE runs ADD COLUMN headers BLOB",  # names, separated by spaces
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST, _COLD_BY, _BODIES, _EXTRA)
+# What an imported run does not tell.
+_UNTOLD: Migration = ("ALTER TABLE runs ADD COLUMN untold BLOB",)  # words, separated by spaces
+
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _COLD_BY, _BODIES, _EXTRA, _UNTOLD)
 
 
 def _columns(name: str, columns: str) -> TableClause:
@@ -127,7 +130,7 @@ def _columns(name: str, columns: str) -> TableClause:
 
 
 # The columns without types, so that SQLAlchemy hands values to sqlite3 and back as they are.
-RUNS = _columns("runs", "number id created url api model planned plan version environment cold_by extra headers")
+RUNS = _columns("runs", "number id created url api model planned plan version environment cold_by extra headers untold")
 ENDINGS = _columns("endings", "run")
 CONTENTS = _columns("contents", "hash bytes")
 ATTEMPTS = _columns(

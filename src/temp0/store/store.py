@@ -95,6 +95,7 @@ class Store:
             "version": optional_utf8(version),
             "environment": pairs_bytes(environment),
             "cold_by": optional_utf8(run.cold_by),
+            "untold": optional_utf8(" ".join(run.untold) or None),
             "extra": optional_utf8(run.address.extra or None),
             "headers": optional_utf8(run.address.headers or None),
         }

@@ -62,6 +62,8 @@ class Where:
                 raise UsageError(f"{name} is {value}, expected a number of seconds above 0")
         if (self.headers or self.extra) and not (self.url or "").startswith(("http:", "https:")):
             raise UsageError("headers and extra fields go to an endpoint over HTTP; give its URL, or leave them out")
+        if self.url and self.url.startswith("import:"):
+            raise UsageError(f"{self.url} was imported: nobody can be asked there; probe the endpoint it came from")
         if self.url and not self.url.startswith("builtin:") and self.engine != builtin.Builtin():
             raise UsageError(
                 "weights, arithmetic and threads are those of the built-in engine; leave them out, or the URL"

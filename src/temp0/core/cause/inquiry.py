@@ -75,6 +75,18 @@ def inquiry(evidence: Evidence) -> tuple[tuple[Cause, ...], tuple[Untested, ...]
     return tuple(causes), tuple(untested)
 
 
+TOLD_BY_TEXTS = NOTES | {"sampling"}
+"""Causes that answers alone can show, whoever asked for them and however."""
+
+
+def of_record(causes: Sequence[Cause], untested: Sequence[Untested]) -> tuple[tuple[Cause, ...], tuple[Untested, ...]]:
+    """What stands of an inquiry into answers that another tool recorded: nobody knows what they were asked among."""
+    others = [name for name in (*CAUSES, *LAST_CAUSES) if name not in TOLD_BY_TEXTS]
+    unknown = [Untested(cause=name, reason="the imported files do not tell how they were asked") for name in others]
+    kept = [one for one in untested if one.cause in TOLD_BY_TEXTS]
+    return tuple(cause for cause in causes if cause.cause in TOLD_BY_TEXTS), (*kept, *unknown)
+
+
 def _beside(last: Cause, rivals: Sequence[Cause]) -> Cause:
     """A last cause is only suspected where a rival is suspected for every prompt that it stands for."""
     covered = {prompt for rival in rivals for prompt in rival.prompts}

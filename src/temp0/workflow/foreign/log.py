@@ -8,12 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from temp0.core.plan import Message
-from temp0.core.run import Completion, Failure
-
-COMPANY = "what else was in flight"
-ORDER = "in which order and when"
-PARAMETERS = "with which parameters it was really asked"
-REPLAYS = "whether an answer was computed or replayed, since no answer has an id of its own"
+from temp0.core.run import Completion, Failure, Untold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +28,7 @@ class Log:
     tool: str
     model: str
     answers: tuple[Answer, ...]
-    untold: tuple[str, ...]
+    untold: tuple[Untold, ...]
     notes: tuple[str, ...] = field(default_factory=tuple)
 
 
@@ -42,9 +37,9 @@ def user_turn(text: str) -> tuple[Message, ...]:
     return (Message(role="user", content=text),)
 
 
-def untold(answers: tuple[Answer, ...], *, tells_parameters: bool = False) -> tuple[str, ...]:
-    """What a file of these answers cannot tell."""
+def untold(answers: tuple[Answer, ...]) -> tuple[Untold, ...]:
+    """What a file of these answers does not tell: whether any was replayed it tells where each has an id of its own."""
     completions = [one.outcome for one in answers if isinstance(one.outcome, Completion)]
     ids = [one.id for one in completions]
     has_ids = None not in ids and len(set(ids)) == len(ids)
-    return (COMPANY, ORDER, *(() if tells_parameters else (PARAMETERS,)), *(() if has_ids else (REPLAYS,)))
+    return ("company", "order", "parameters") if has_ids else ("company", "order", "parameters", "replays")

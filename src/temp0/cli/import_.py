@@ -1,0 +1,43 @@
+"""`temp0 import`: repeated answers that other tools recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from temp0.cli import options
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@options.store
+@options.as_json
+def import_(files: tuple[Path, ...], store: Path | None, as_json: bool) -> int:
+    """Read FILES of other tools as one stored run, and show it; nobody is asked anything.
+
+    \b
+    inspect_ai               logs with epochs: .json, and .eval where inspect_ai is installed
+    lm-evaluation-harness    samples_*.jsonl of --log_samples, from a task with repeats or from several runs
+    promptfoo                results of `promptfoo eval --repeat N --output results.json`
+    OpenAI batch             output files; custom_id verse-1, verse-2 are repeats of one prompt
+    JSONL                    one answer a line: {"id" or "prompt", "text", and response_id, model, finish ...}
+
+    What such files do not tell (what else was in flight, in which order, with which parameters) is said, and limits the
+    verdict: equal answers without ids of their own may be replays, and stay undecided. The same files are the same run.
+
+    The exit code is the verdict's: 0 agreed, 1 diverged, 2 usage, 3 no completion counted, 4 undecided.
+    """
+    from datetime import UTC, datetime
+
+    from temp0 import __version__
+    from temp0.workflow.importing import imported, stored
+    from temp0.workflow.keeping import judged, open_store
+
+    run, notes = imported(files, created=datetime.now(UTC))
+    with open_store(store) as opened:
+        is_new = stored(run, opened, version=__version__)
+    known = "" if is_new else ", which is stored already"
+    for line in (f"imported {len(run.attempts):,} answers as run {run.id}{known}", *notes):
+        click.echo(options.plain(line), err=True)
+    return options.show_analysis(judged(run.id, store), as_json, store)
