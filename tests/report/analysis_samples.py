@@ -44,7 +44,7 @@ UNTESTED = (
     Untested(cause="observer", reason="logprobs were not both asked for and left out; --logprobs both does that"),
 )
 
-Answers = Mapping[str, Mapping[Condition, Sequence[str | Failure]]]
+Answers = Mapping[str, Mapping[Condition, Sequence[str | Completion | Failure]]]
 
 
 def analyzed(
@@ -77,7 +77,7 @@ def analyzed(
             for first in range(0, len(given), condition.company):
                 started_s = float(len(attempts))
                 for place, answer in enumerate(given[first : first + condition.company]):
-                    outcome = answer if isinstance(answer, Failure) else completion(answer, finish, tokens=tokens)
+                    outcome = completion(answer, finish, tokens=tokens) if isinstance(answer, str) else answer
                     took_s = 0.9 * (1 if running is not None else place + 1)
                     attempts.append(attempt(len(attempts), prompt.id, condition, block, outcome, started_s, took_s))
                 if running is not None:

@@ -86,6 +86,9 @@ def _diverged(analysis: Analysis) -> Headline:
     parted = [prompt for prompt in analysis.prompts if prompt.verdict is Verdict.DIVERGED]
     widest = max(parted, key=lambda prompt: prompt.distinct.text)
     fork = widest.tree.fork if widest.tree else None
+    if widest.distinct.text == 1:
+        sentence = "Every text is the same, and yet the answers differ: in the tools that were to be called."
+        return Headline(sentence=sentence, reach=_open_ends(analysis))
     if len(analysis.prompts) == 1:
         sentence = f"The prompt got {answers(widest)}."
         most = f"They part first at character {fork.char:,}." if fork else ""

@@ -6,6 +6,7 @@ Only levels that were measured are told, and only what the texts do not say them
 from __future__ import annotations
 
 from temp0.core.analysis import Comparison, ConditionAnalysis, Distinct, Positions, PromptAnalysis
+from temp0.report.beside import beside
 from temp0.report.figure import some
 from temp0.report.naming import quoted
 
@@ -16,11 +17,11 @@ Part = tuple[str, int]
 
 
 def levels(prompt: PromptAnalysis) -> tuple[str, ...]:
-    """What the folded texts and the stricter levels say of a prompt, as sentences."""
+    """What the folded texts, the stricter levels and what stands beside the texts say of a prompt, as sentences."""
     part = _below(prompt.first_difference)
     deeper = _before_text(prompt.first_difference) if prompt.distinct.text > 1 else _beneath_text(prompt, part)
     told = (_folded(prompt.distinct), deeper, _within(prompt))
-    return tuple(sentence for sentence in told if sentence)
+    return (*(sentence for sentence in told if sentence), *beside(prompt))
 
 
 def between(pair: Comparison) -> str | None:
