@@ -17,7 +17,7 @@ def store(tmp_path: Path) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("width", [50, 80, 160])
 def test_all_that_matters_is_there_at_every_width(store: tuple[str, ...], width: int) -> None:
-    listed = temp0("runs", *store, COLUMNS=str(width)).stdout
+    listed = temp0("runs", *store, environ={"COLUMNS": str(width)}).stdout
     for run in document(temp0("runs", "--json", *store))["runs"]:
         (line,) = [line for line in listed.splitlines() if run["id"] in line]
         assert f"{run['completions']} of {run['planned']}" in line
@@ -28,6 +28,6 @@ def test_all_that_matters_is_there_at_every_width(store: tuple[str, ...], width:
 
 
 def test_each_run_is_one_line_where_all_fit_and_two_where_not(store: tuple[str, ...]) -> None:
-    wide, narrow = (temp0("runs", *store, COLUMNS=width).stdout.splitlines() for width in ("160", "80"))
+    wide, narrow = (temp0("runs", *store, environ={"COLUMNS": width}).stdout.splitlines() for width in ("160", "80"))
     assert [len([line for line in lines if line]) for lines in (wide, narrow)] == [3, 6]
     assert wide[0].split("  ")[-1].strip() == "model and endpoint"

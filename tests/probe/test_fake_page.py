@@ -14,7 +14,9 @@ from temp0.probe.fake_setting import FAULTS, FakeSettings, fake_settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "fake.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", PAGE, re.MULTILINE))
-ADDRESSES = [word for line in PAGE.splitlines() if line.startswith("temp0 ") for word in shlex.split(line) if "=" in word]
+ADDRESSES = [
+    word for line in PAGE.splitlines() if line.startswith("temp0 ") for word in shlex.split(line) if "=" in word
+]
 
 
 def test_every_setting_is_in_the_table_and_no_other() -> None:

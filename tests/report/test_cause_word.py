@@ -44,8 +44,10 @@ def test_what_a_server_said_in_evidence_or_remedy_is_made_visible_and_cut() -> N
     hostile = replace(FOUND, evidence="\x1b[2J" + "x" * 5000, remedy="\u202e" + "y" * 5000)
 
     assert "\u2039ESC\u203a" in evidence(hostile)
-    assert "\u2039U+202E\u203a" in remedy(hostile)
-    assert len(evidence(hostile)) < 1200 > len(remedy(hostile))
+    words, command = remedy(hostile, samples.five_prompts().address)
+    assert "\u2039U+202E\u203a" in words
+    assert command is None
+    assert len(evidence(hostile)) < 1200 > len(words)
 
 
 def test_logprobs_of_a_prompt_that_they_change_are_told_to_be_worth_less() -> None:

@@ -9,7 +9,7 @@ import reason_samples as reasons
 
 from temp0.core.analysis import Positions, PromptAnalysis, Verdict
 from temp0.core.plan import Condition
-from temp0.report.contrast import contrasts, counts
+from temp0.report.contrast import contrasts, counts, uncounted_for
 
 
 def asked(texts: dict[int, str]) -> PromptAnalysis:
@@ -93,3 +93,11 @@ def test_pairs_that_cannot_make_a_prompt_diverge_do_not_count() -> None:
     assert [counts(prompt, pair) for pair in prompt.comparisons if pair.verdict is Verdict.DIVERGED]
     assert not any(counts(prompt, pair) for pair in prompt.comparisons if pair.verdict is Verdict.DIVERGED)
     assert all(counts(one, pair) for one in samples.five_prompts().prompts for pair in one.comparisons)
+
+
+def test_a_pair_that_does_not_count_has_its_reason() -> None:
+    prompt = reasons.uncounted().prompts[0]
+    found = {(pair.a, pair.b): uncounted_for(prompt, pair) for pair in prompt.comparisons}
+
+    assert found["alone", "alone, stream"] == "stream"
+    assert found["alone", "alone, logprobs"] == "logprobs"

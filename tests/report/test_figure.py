@@ -61,6 +61,8 @@ def test_percentages_read_so(share: float | None, shown: str) -> None:
     [
         (Estimate(value=1, low=0.819, high=1, n=30, sides=1), "100 % (≥ 81.9)"),
         (Estimate(value=0.605, low=0.385, high=0.9, n=3, sides=2), "60.5 % (38.5\N{EN DASH}90)"),
+        (Estimate(value=0.5, low=0.50012, high=0.50018, n=900, sides=2), "50 % (50.01\N{EN DASH}50.02)"),
+        (Estimate(value=0.5, low=0.5, high=0.5, n=9, sides=2), "50 % (50)"),
         (Estimate(value=0.5, low=None, high=None, n=1, sides=2), "50 % (1 block)"),
         (None, figure.UNKNOWN),
     ],
@@ -89,7 +91,14 @@ def test_company_reached_stands_beside_what_was_asked(asked, reached, measured_b
 
 @pytest.mark.parametrize(
     ("p", "shown"),
-    [(1.0, "p = 1"), (0.0404, "p = 0.040"), (0.0006, "p = 0.0006"), (1.3e-9, "p = 1.3e-09"), (None, "p unknown")],
+    [
+        (1.0, "p = 1"),
+        (0.9999, "p = 0.999"),
+        (0.0404, "p = 0.040"),
+        (0.0006, "p = 0.0006"),
+        (1.3e-9, "p = 1.3e-09"),
+        (None, "p unknown"),
+    ],
 )
 def test_a_p_value_is_never_rounded_to_nothing(p: float | None, shown: str) -> None:
     assert blank(figure.probability(p)) == shown

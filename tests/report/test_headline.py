@@ -9,8 +9,9 @@ import analysis_samples as samples
 import pytest
 import reason_samples as reasons
 
-from temp0.core.analysis import Analysis
+from temp0.core.analysis import Analysis, Tally, TotalAgreement
 from temp0.core.plan import Condition
+from temp0.core.run import Failure
 from temp0.report.figure import UNBROKEN
 from temp0.report.headline import headline, total_agreement
 
@@ -110,7 +111,7 @@ def test_an_unfinished_run_says_so() -> None:
 def test_differences_that_do_not_count_are_told_beside_an_agreement() -> None:
     text = told(reasons.uncounted())
 
-    assert "The prompt gave one answer under all 2 conditions that count." in text
+    assert "The prompt gave one answer under both conditions that count." in text
     assert "With logprobs asked for, A got other answers, too; plain attempts decide." in text
     assert "Streamed and whole answers differ for A; that is told, but does not count." in text
     assert "under “alone”, with 5 blocks" in text
@@ -126,8 +127,35 @@ def test_an_observed_run_names_its_only_condition_that_counts() -> None:
     assert told(reasons.observed()).startswith("The prompt gave one answer (alone). With logprobs asked for, haiku got")
 
 
-def test_alone_is_not_said_to_give_one_text_where_cold_and_warm_differ() -> None:
-    assert "Asked one at a time, A already got more than one answer." in told(reasons.untold_cache())
+@pytest.mark.parametrize(
+    ("failures", "sentence"),
+    [
+        (["http-500"] * 10, "10 of 32 judged requests failed (http-500) and were left out."),
+        (["timeout"], "1 of 23 judged requests failed (timeout) and was left out."),
+        (
+            ["http-500"] * 3 + ["timeout"] * 7,
+            "10 of 32 judged requests failed (most often timeout, 7 times) and were left out.",
+        ),
+    ],
+)
+def test_failures_are_told_with_the_verdict_and_their_commonest_reason(failures: list[str], sentence: str) -> None:
+    lost = [Failure(reason=reason, message="") for reason in failures]
+    analysis = samples.analyzed({"A": {samples.ALONE: ["one"] * 22 + lost}})
+
+    assert headline(analysis).reach[0] == sentence
+
+
+def test_excluded_answers_are_told_with_the_verdict() -> None:
+    prompt = samples.agreed().prompts[0]
+    replayed = Tally(reason="replayed", count=19, message="")
+    one = replace(prompt.conditions[0], excluded=(replayed,))
+    analysis = replace(samples.agreed(), prompts=(replace(prompt, conditions=(one,)),))
+
+    assert headline(analysis).reach[0] == "19 of 30 judged requests got an answer that does not count (replayed)."
+
+
+def test_where_every_request_counts_none_is_told_as_lost() -> None:
+    assert "judged request" not in told(samples.agreed()) + told(samples.five_prompts())
 
 
 def test_conditions_undecided_alike_are_told_together() -> None:
@@ -158,3 +186,22 @@ def test_total_agreement_of_many_conditions_is_told_by_the_least_and_the_most() 
     text = total_agreement(reasons.crossed()).replace(UNBROKEN, " ")
 
     assert re.fullmatch(r"TARr@32: from 33.3 % \(company \d+, .*\) to 100 % \(.*\)", text)
+
+
+def test_a_range_whose_ends_are_alike_is_one_figure() -> None:
+    conditions = [samples.ALONE, Condition(company=2), Condition(company=4), samples.COMPANY]
+    even = samples.analyzed({"A": {one: ["one"] * 16 for one in conditions}})
+    uneven = samples.analyzed({"A": {one: ["one"] * (16 + 8 * place) for place, one in enumerate(conditions)}})
+
+    assert total_agreement(even).replace(UNBROKEN, " ") == "TARr@16: 100 % under all 4 conditions"
+    assert total_agreement(uneven).replace(UNBROKEN, " ") == "TARr@N: 100 % under all 4 conditions (N from 16 to 40)"
+
+
+def test_shares_that_differ_are_never_told_as_one_figure() -> None:
+    totals = tuple(
+        TotalAgreement(condition=name, n=20, prompts=3000, value=1 - place / 3000)
+        for place, name in enumerate(("alone", "company 2", "company 4", "company 8"))
+    )
+    text = total_agreement(replace(samples.agreed(), total_agreement=totals)).replace(UNBROKEN, " ")
+
+    assert text == "TARr@20: from 99.9 % (company 8) to 100 % (alone)"

@@ -52,3 +52,12 @@ def test_a_shift_is_explained_where_one_is_told() -> None:
 def test_total_agreement_is_explained_with_its_own_n() -> None:
     assert "TARr@20" in words(samples.five_prompts())
     assert "TARr@N" in words(reasons.cold_and_warm())
+
+
+def test_what_does_not_count_is_explained_where_it_is_shown_and_only_for_what_occurs() -> None:
+    told = words(reasons.uncounted())["does not count"]
+
+    assert "a streamed answer against a whole one" in told
+    assert "attempts with logprobs where plain ones were asked, too" in told
+    assert "streamed" not in words(reasons.observed())["does not count"]
+    assert "does not count" not in words(samples.five_prompts())

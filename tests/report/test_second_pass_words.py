@@ -10,7 +10,7 @@ from documented_fields import documented, is_of, leaves
 
 from temp0.core.analysis import Choice
 from temp0.core.descent import Candidate, Descent, LayerDifference, Origin
-from temp0.core.junction import Position
+from temp0.core.detail import Position
 from temp0.core.reduction_tree import reduction_tree
 from temp0.core.second_pass import ForkLook, Look, SecondPass, Spread, units
 from temp0.core.tree_record import TreeClass

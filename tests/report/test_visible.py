@@ -67,3 +67,28 @@ def test_what_is_left_out_is_counted() -> None:
     assert elided("a" * 100_000, 10) == "aaaaa … 99,990 characters left out … aaaaa"
     assert beginning("abcdef", 4) == "abc…"
     assert ending("abcdef", 4) == "…def"
+
+
+PIECES = st.lists(st.sampled_from(["a", "b", " ", "\u202e", "\x1b", "\x00", "e\u0301", "\U0001f468\u200d\U0001f469"]))
+
+
+@settings(max_examples=300)
+@given(PIECES.map("".join), st.integers(2, 25))
+def test_no_cut_parts_a_mark_or_a_character_from_what_combines_with_it(text: str, limit: int) -> None:
+    whole = visible(text)
+    head, tail = beginning(text, limit).removesuffix("…"), ending(text, limit).removeprefix("…")
+
+    assert whole.startswith(head)
+    assert whole.endswith(tail)
+    for shown in (head, tail, *elided(text, limit).split(" … ")):
+        assert shown.count("\u2039") == shown.count("\u203a")
+        assert shown.count("\U0001f468") == shown.count("\U0001f469") == shown.count("\u200d")
+        assert shown.count("e\u0301") == shown.count("\u0301")
+    assert not whole[len(head) :].startswith("\u0301")
+
+
+def test_a_cut_falls_between_words_where_one_is_near() -> None:
+    assert beginning("some bright garden", 14) == "some bright…"
+    assert ending("some bright garden", 15) == "…bright garden"
+    assert elided("one two three four five six seven", 20) == "one two … 17 characters left out … six seven"
+    assert beginning("one unbroken-and-very-long-word", 16) == "one unbroken-an…"

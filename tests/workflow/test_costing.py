@@ -52,7 +52,10 @@ def test_primers_are_paid_for_in_plain_sight() -> None:
 
 def test_one_of_a_kind_is_told_as_one() -> None:
     said = said_of(a_plan(n=1, company=1, cache="warm"))
-    assert "cost: 1 prompt under 1 condition\n  1 judged request, 1 primer for a warm cache\n  about 2 prompt tokens" in said
+    assert (
+        "cost: 1 prompt under 1 condition\n  1 judged request, 1 primer for a warm cache\n  about 2 prompt tokens"
+        in said
+    )
     assert ": 1 block " in said
 
 

@@ -36,7 +36,7 @@ class Ladder:
 def ladders(analysis: Analysis) -> tuple[Ladder, ...]:
     """Every ladder of at least three levels on which some answer was unlike."""
     conditions = list(dict.fromkeys(one.condition for prompt in analysis.prompts for one in prompt.conditions))
-    made = (_ladder(analysis.prompts, group) for group in _groups(conditions))
+    made = (_ladder(analysis.prompts, group) for group in by_company(conditions))
     return tuple(ladder for ladder in made if ladder and any(rung.unlike for rung in ladder.rungs))
 
 
@@ -54,7 +54,7 @@ def rung_name(rung: Rung) -> str:
     return "alone" if rung.company == 1 else f"company {rung.company}"
 
 
-def _groups(conditions: Sequence[Condition]) -> list[list[Condition]]:
+def by_company(conditions: Sequence[Condition]) -> list[list[Condition]]:
     """Conditions that differ in company alone, the least first; being alone belongs to every kind of filler."""
     alone = [one for one in conditions if one.company == 1]
     groups: dict[tuple[object, ...], list[Condition]] = {}
@@ -88,7 +88,7 @@ def _ladder(prompts: Sequence[PromptAnalysis], group: Sequence[Condition]) -> La
         total = sum(count for _, count in counts)
         unlike = sum(count for is_first, count in counts if not is_first)
         rungs.append(Rung(company=one.company, unlike=unlike, completions=total))
-    return Ladder(setting=_named(group[-1]), prompts=len(first), rungs=tuple(rungs))
+    return Ladder(setting=setting_name(group[-1]), prompts=len(first), rungs=tuple(rungs))
 
 
 def _commonest(prompt: PromptAnalysis, condition: str) -> str | None:
@@ -96,6 +96,6 @@ def _commonest(prompt: PromptAnalysis, condition: str) -> str | None:
     return max(counts, key=lambda counted: counted[0])[1] if counts else None
 
 
-def _named(one: Condition) -> str:
+def setting_name(one: Condition) -> str:
     """What a condition varies besides company."""
     return one.name.partition(f"company {one.company}")[2].strip(", ")

@@ -56,7 +56,7 @@ def changed(pairing: Pairing) -> Iterable[str]:
     elif pairing.is_beyond_chance:
         yield f"Taken together, the answers changed by more than each side varies by itself ({over})."
     else:
-        yield f"That is no more than each side may vary by itself ({over})."
+        yield f"What differs is no more than each side may vary by itself ({over})."
 
 
 def _varies(one: PairedPrompt) -> bool:
