@@ -1,4 +1,5 @@
 # make demo: the main job on the built-in model.  make test: lint, types and tests.  make bench: figures.
+# make fuzz: spoiled inputs for every reader, for FUZZ_MINUTES minutes.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -8,8 +9,9 @@ BUILD := pyproject.toml CMakeLists.txt $(shell find src/temp0/kernels -name '*.c
 PLAN := --alone 4 -n 16 --company 1,8 --max-tokens 64
 # Groups of tests that need more than temp0 itself: peer (llama.cpp's server), reference (torch, transformers).
 GROUPS ?=
+FUZZ_MINUTES ?= 10
 
-.PHONY: demo test format bench bench-peers calibration clean
+.PHONY: demo test fuzz format bench bench-peers calibration clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/temp0.done $(VENV)/model.done
@@ -24,6 +26,9 @@ test: $(VENV)/test.done $(VENV)/model.done $(GROUPS:%=$(VENV)/%.done)
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q
+
+fuzz: $(VENV)/test.done
+	$(BIN)/python tests/fuzz/fuzz.py --minutes $(FUZZ_MINUTES)
 
 format: $(VENV)/test.done
 	$(BIN)/ruff check --fix --quiet

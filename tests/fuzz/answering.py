@@ -233,7 +233,10 @@ def _sglang(answer: Answer, *, only_new: bool) -> Written:
         lists = {"output_token_logprobs": logprobs[first:count]} if answer.has_logprobs else {}
         ended = {"finish_reason": {"type": finish} if finish else None}
         ids = [*range(first, count)]
-        return {"text": joined(answer.pieces[first:count]), "output_ids": ids, "meta_info": {**told, **lists, **ended}}
+        text = joined(answer.pieces[first:count])
+        if not (only_new or finish) and "\ud800" <= text[-1:] <= "\udbff":
+            text = text[:-1]  # the server holds back half a character
+        return {"text": text, "output_ids": ids, "meta_info": {**told, **lists, **ended}}
 
     count = len(answer.pieces)
     chunks = [chunk(each if only_new else 0, each + 1, "stop" if each + 1 == count else None) for each in range(count)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-KEY = 'sk-fuzz/"0123456789"'
+KEY = "sk-fuzz/0123+456789"
 """A secret with characters that JSON may write in several ways; it is planted where a server could echo it."""
 
 _RAW = {
@@ -78,8 +78,8 @@ def mutated(random: Random, recorded: Corpus) -> bytes:
 
 def cut(random: Random, body: bytes) -> list[bytes]:
     """The body in pieces, cut anywhere: in a few places, or after each few bytes."""
-    if random.randrange(12):
-        places = sorted(random.randrange(len(body) + 1) for _ in range(random.randrange(1, 8)))
+    if random.randrange(20):
+        places = sorted(random.randrange(len(body) + 1) for _ in range(random.randrange(1, 6)))
     else:
         places = list(range(0, len(body), random.choice((1, 2, 3, 7)) if len(body) < 4000 else 61))
     return [body[start:end] for start, end in zip([0, *places], [*places, len(body)], strict=True)]
@@ -174,21 +174,33 @@ def _with_another_value(random: Random, part: bytes, values: Sequence[Any]) -> b
 
 
 def _changed(random: Random, value: Any, values: Sequence[Any]) -> Any:
-    """The same value with another one somewhere in it; members may be lost, added, repeated or swapped."""
-    if not isinstance(value, dict | list) or not value or not random.randrange(6):
-        return random.choice(_VALUES) if random.randrange(2) else random.choice(values)
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    steps: list[Any] = list(copy) if isinstance(copy, dict) else list(range(len(copy)))
-    step, other = random.choice(steps), random.choice(steps)
+    """The value with another one anywhere in it: members may be lost, added, repeated or swapped, in place."""
+    places = list(_places(value))
+    if not places or not random.randrange(30):
+        return _another(random, values)
+    holder, step = random.choice(places)
+    other = random.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
     match random.randrange(10):
         case 0:
-            del copy[step]
+            del holder[step]
         case 1:
-            copy[step], copy[other] = copy[other], copy[step]
-        case 2 if isinstance(copy, list):
-            copy *= 2
+            holder[step], holder[other] = holder[other], holder[step]
+        case 2 if isinstance(holder, list):
+            holder *= 2
         case 2:
-            copy[random.choice(("error", "type", "text", "content", "index", "\x07"))] = random.choice(_VALUES)
+            holder[random.choice(("error", "type", "text", "content", "index", "\x07"))] = random.choice(_VALUES)
         case _:
-            copy[step] = _changed(random, copy[step], values)
-    return copy
+            holder[step] = _another(random, values)
+    return value
+
+
+def _another(random: Random, values: Sequence[Any]) -> Any:
+    return random.choice(_VALUES) if random.randrange(2) else random.choice(values)
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every member of every object and array, as what holds it and where."""
+    steps: Any = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for step in steps:
+        yield value, step
+        yield from _places(value[step])

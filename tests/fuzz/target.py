@@ -5,10 +5,12 @@ A target takes a body and the pieces it came in, and says what is wrong; an exce
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from mutation import Corpus, corpus, cut, mutated
 from reading import connection, leaks, record, unsound
@@ -83,15 +85,42 @@ def _of_a_dialect(name: str, dialect: Dialect) -> Iterator[Target]:
     streams = [sample.stream for sample in recorded if sample.stream]
     divider = b"\n" if dialect.framing.reader is LineReader else b"\n\n"
     check = _of_records(dialect)
-    yield Target(name=f"{name} whole", recorded=corpus(documents), check=check)
-    yield Target(name=f"{name} streamed", recorded=corpus(streams, divider), check=check)
+    yield Target(name=f"{name}-whole", recorded=corpus(documents), check=check)
+    yield Target(name=f"{name}-streamed", recorded=corpus([*streams, *_odd(dialect)], divider), check=check)
+
+
+def _odd(dialect: Dialect) -> list[bytes]:
+    """Streams with what servers rarely send, so that it is spoiled too: each event is one that some server has sent."""
+    if dialect.framing.reader is LineReader:
+        return []
+    events: tuple[Any, ...] = (
+        {
+            "choices": [
+                {
+                    "index": 0,
+                    "delta": {"content": [{"type": "thinking", "thinking": "t"}, {"type": "text", "text": "a"}]},
+                }
+            ]
+        },
+        {"choices": [{"index": 0, "delta": {"function_call": {"name": "f", "arguments": "{}"}}}]},
+        {"choices": [{"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop"}]},
+        {"choices": [{"index": 0, "text": "a", "finish_reason": None}, {"index": 1, "text": "b"}]},
+        {"type": "response.output_text.delta", "delta": "a", "logprobs": [{"token": "a", "logprob": -0.5}]},
+        {"type": "response.refusal.delta", "delta": "no"},
+        {"type": "response.completed", "response": {"id": "r", "status": "completed", "output": []}},
+    )
+    told = [f"data: {json.dumps(event)}\n\n" for event in events]
+    error = 'event: error\ndata: {"message": "overloaded"}\n\n'
+    return [
+        each.encode() for each in ("".join(told[:2]) + error, "".join(told[2:4]), "".join(told[4:]), told[4] + told[6])
+    ]
 
 
 def _of_records(dialect: Dialect) -> Check:
     def check(body: bytes, pieces: Sequence[bytes]) -> Iterator[str]:
-        """One body in three is read as one that may hold our key."""
-        secrets = None if len(body) % 3 else SECRETS
-        content_type = TYPES[len(body) % len(TYPES)]
+        """One body in five is read as one that may hold our key."""
+        secrets = None if len(body) % 5 else SECRETS
+        content_type = TYPES[len(body) // 5 % len(TYPES)]
         outcome = record(dialect, pieces, content_type, secrets)
         yield from unsound(outcome)
         if secrets:
@@ -104,9 +133,9 @@ def _of_records(dialect: Dialect) -> Check:
 
 def _framings() -> Iterator[Target]:
     events = corpus([(FIXTURES / "bodies" / "llama_messages_stream.sse").read_bytes(), _written()], b"\n\n")
-    yield Target(name="event stream", recorded=events, check=_of_events(EventReader, _by_the_standard))
+    yield Target(name="event-stream", recorded=events, check=_of_events(EventReader, _by_the_standard))
     lines = corpus([path.read_bytes() for path in sorted(FIXTURES.glob("conformance/ollama*/*.stream"))], b"\n")
-    yield Target(name="json lines", recorded=lines, check=_of_events(LineReader, None))
+    yield Target(name="json-lines", recorded=lines, check=_of_events(LineReader, None))
 
 
 def _of_events(reader: Callable[[], Reader], wanted: Callable[[bytes], list[Event]] | None) -> Check:
@@ -145,9 +174,9 @@ def _others() -> Iterator[Target]:
     errors = corpus([b'{"error":{"message":"temperature is not supported","type":"a","code":400}}', b'{"detail":"a"}'])
     yield Target(name="refusal", recorded=errors, check=_of_a_refusal)
     models = corpus([(FIXTURES / "bodies" / "llama_models.json").read_bytes()])
-    yield Target(name="list of models", recorded=models, check=_of_a_list)
+    yield Target(name="list-of-models", recorded=models, check=_of_a_list)
     chats = [path.read_bytes() for path in sorted(FIXTURES.glob("conformance/openai-chat/*.stream"))]
-    yield Target(name="timed chat", recorded=corpus(chats, b"\n\n"), check=_of_a_timed_chat)
+    yield Target(name="timed-chat", recorded=corpus(chats, b"\n\n"), check=_of_a_timed_chat)
 
 
 def _of_a_refusal(body: bytes, _: Sequence[bytes]) -> Iterator[str]:

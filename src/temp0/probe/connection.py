@@ -157,9 +157,18 @@ class Connection:
         """The completion with `[key]` for a key that came in pieces; its tokens go, since they would spell it."""
         if self._key is None or self._key.is_placeholder:
             return completion
-        text, reasoning = self._redact(completion.text), completion.reasoning and self._redact(completion.reasoning)
-        tokens = completion.tokens if text == completion.text else None
-        return replace(completion, text=text, reasoning=reasoning, tokens=tokens)
+        text = self._redact(completion.text)
+        return replace(
+            completion,
+            text=text,
+            reasoning=completion.reasoning and self._redact(completion.reasoning),
+            refusal=completion.refusal and self._redact(completion.refusal),
+            tool_calls=tuple(
+                replace(call, name=self._redact(call.name), arguments=self._redact(call.arguments))
+                for call in completion.tool_calls
+            ),
+            tokens=completion.tokens if text == completion.text else None,
+        )
 
     async def close(self) -> None:
         """Close all connections."""

@@ -16,6 +16,7 @@ from temp0.probe.header import may_be_secret
 from temp0.probe.host import is_loopback, known_host
 
 MASK = "[key]"
+_ESCAPED = frozenset('"\\/')  # the letters of a key before which JSON may have a backslash
 # What people set where a server wants a key and checks none. Such a word may honestly stand in an answer.
 _PLACEHOLDERS = frozenset(
     {
@@ -91,7 +92,7 @@ def with_headers(key: Key | None, headers: Iterable[tuple[str, str]]) -> Key | N
     found = [key.value] if key else []
     for name, value in headers:
         if may_be_secret(name.lower()):
-            parts = re.split(r"[\s;,=]+", value)
+            parts = re.split(r"[\s;,=\"]+", value)  # a quoted value of Digest, too, but never JSON's own quotes
             found += [value, *(part for part in parts if len(part) >= _SHORTEST_PART)]
     secrets = tuple(dict.fromkeys(found))
     return Key(value=secrets[0], others=secrets[1:]) if secrets else None
@@ -139,11 +140,19 @@ def _is_secret(value: str) -> bool:
 
 
 def _redacted(body: bytes, secret: str) -> bytes:
-    if b"\\" in body:
+    if b"\\u00" in body or (b"\\" in body and not _ESCAPED.isdisjoint(secret)):
         body = _escaped(secret).sub(MASK.encode(), body)
     body = body.replace(secret.encode(), MASK.encode())
     if b'"bytes"' in body:
         body = _listed(secret).sub(_numbers(MASK).encode(), body)
+    return body if body.endswith((b"}", b"]")) else _without_beginning(body, secret.encode())
+
+
+def _without_beginning(body: bytes, secret: bytes) -> bytes:
+    """The body with `[key]` for the part of a key with which it was cut."""
+    for length in range(len(secret) - 1, _SHORTEST_PART - 1, -1):
+        if body.endswith(secret[:length]):
+            return body[:-length] + MASK.encode()
     return body
 
 
@@ -156,7 +165,7 @@ def _escaped(value: str) -> re.Pattern[bytes]:
 def _spellings(letter: str) -> tuple[str, ...]:
     plain = re.escape(letter)
     by_code = rf"\\u00(?i:{ord(letter):02x})"
-    return (by_code, rf"\\{plain}", plain) if letter in '"\\/' else (by_code, plain)
+    return (by_code, rf"\\{plain}", plain) if letter in _ESCAPED else (by_code, plain)
 
 
 @lru_cache(maxsize=16)
