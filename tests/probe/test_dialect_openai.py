@@ -58,6 +58,14 @@ def test_what_a_server_may_honestly_not_know_can_be_done_without_and_the_tempera
     assert CHAT.renamed == (("max_tokens", "max_completion_tokens"),)
 
 
+def test_a_server_is_told_to_go_on_from_a_last_message_of_the_assistants_and_can_be_asked_without():
+    turns = (Message(role="user", content="Count."), Message(role="assistant", content="One,"))
+    sent = CHAT.body(Question(messages=turns, max_tokens=4), "m")
+    assert (sent["continue_final_message"], sent["add_generation_prompt"]) == (True, False)
+    assert {"continue_final_message", "add_generation_prompt"} <= set(CHAT.dispensable)
+    assert CHAT.continues
+
+
 def test_logprobs_are_asked_for_with_five_alternatives_only_when_wanted():
     sent = CHAT.body(question(logprobs=True), "smol")
     assert (sent["logprobs"], sent["top_logprobs"]) == (True, 5)
@@ -204,8 +212,21 @@ def test_an_error_under_status_200_is_a_failure_that_says_it(payload: object):
     assert failure(payload) == Failure(reason="error-in-200", message="overloaded")
 
 
-def test_a_note_of_an_error_beside_an_answer_does_not_void_it():
-    assert completion({**answer({"content": "hi"}), "error": {"message": "slow"}}).text == "hi"
+def test_of_several_choices_the_first_by_its_index_is_read_as_in_a_stream():
+    ours, other = ({"index": at, "message": {"content": text}} for at, text in enumerate(["ours", "other"]))
+    assert completion({"choices": [other, ours]}).text == "ours"
+    assert failure({"choices": [other]}).reason == "no-choices"
+
+
+def test_an_error_beside_an_answer_voids_it_as_it_does_in_a_stream():
+    assert failure({**answer({"content": "hi"}), "error": {"message": "slow"}}).reason == "error-in-200"
+    assert completion({**answer({"content": "hi"}), "error": None}).text == "hi"
+
+
+@pytest.mark.parametrize("finish", ["error", "abort"])
+def test_an_answer_that_says_it_ended_in_an_error_is_no_completion(finish: str):
+    ended = {"choices": [{"message": {"content": "half a sen"}, "finish_reason": finish}]}
+    assert failure(ended).message == f"the answer says that it ended in an error: {finish}"
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,7 @@ def test_a_prompt_is_a_text_and_logprobs_are_a_number() -> None:
 def test_the_beginning_of_an_answer_is_gone_on_from() -> None:
     begun = (Message(role="user", content="1, 2,"), Message(role="assistant", content=" 3,"))
     assert LEGACY.continues
+    assert "continue_final_message" not in LEGACY.body(Question(messages=begun, max_tokens=4), "m")
     assert LEGACY.body(Question(messages=begun, max_tokens=4), "m")["prompt"] == "1, 2, 3,"
 
 

@@ -39,6 +39,7 @@ def text(piece: object, index: int = 0) -> bytes:
 TEXT_BLOCK = opened({"type": "text", "text": ""})
 END = event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 2})
 STOP = event("message_stop")
+BARE = event("message_start", message={"content": []})  # with no place for a reason
 
 
 def outcome(*events: bytes) -> Completion | Failure:
@@ -164,8 +165,9 @@ def test_an_empty_answer_is_an_empty_completion():
 
 def test_a_stop_or_a_reason_is_an_end_and_without_either_the_stream_is_cut():
     assert completion(start(), TEXT_BLOCK, text("Hi"), END).text == "Hi"
-    assert completion(start(), TEXT_BLOCK, text("Hi"), STOP).finish is None
-    assert completion(start(), TEXT_BLOCK, text("Hi"), STOP, text(" there"), b"data: nonsense\n\n").text == "Hi"
+    assert completion(BARE, TEXT_BLOCK, text("Hi"), STOP).finish is None
+    assert completion(BARE, TEXT_BLOCK, text("Hi"), STOP, text(" there"), b"data: nonsense\n\n").text == "Hi"
+    assert failure(start(), TEXT_BLOCK, text("Hi"), STOP).reason == "cut"  # a proxy closed what its server had cut
     assert failure(start(), TEXT_BLOCK, text("Hi")).reason == "cut"
     assert failure(start(), TEXT_BLOCK, text("Hi"), event("content_block_stop", index=0)).reason == "cut"
     assert failure(start(), TEXT_BLOCK, text("Hi"), STOP.removesuffix(b"\n")).reason == "cut"
@@ -183,7 +185,7 @@ def test_an_error_in_the_stream_is_the_failure():
 def test_events_without_names_are_known_by_their_types_and_without_types_by_their_names():
     nameless = [each.partition(b"\n")[2] for each in (start(), TEXT_BLOCK, text("Hi"), END)]
     assert completion(*nameless).text == "Hi"
-    assert completion(start(), TEXT_BLOCK, text("Hi"), b"event: message_stop\ndata: {}\n\n").text == "Hi"
+    assert completion(BARE, TEXT_BLOCK, text("Hi"), b"event: message_stop\ndata: {}\n\n").text == "Hi"
 
 
 @pytest.mark.parametrize(
@@ -200,8 +202,8 @@ def test_events_without_names_are_known_by_their_types_and_without_types_by_thei
         ([start(), added({"type": "text_delta", "text": "x"}, index=[])], "content block None"),  # type: ignore[arg-type]
         ([start(), TEXT_BLOCK, text(7)], "delta.text is 7, expected a string"),
         ([start(), *tool(7)], "delta.partial_json is 7, expected a string"),
-        ([start(), opened({"type": "text", "text": 7}), text("x"), STOP], "content_block.text is 7, expected a string"),
-        ([start(), opened({"type": "text"}), STOP], "content[].text is None, expected a string"),
+        ([BARE, opened({"type": "text", "text": 7}), text("x"), STOP], "content_block.text is 7, expected a string"),
+        ([BARE, opened({"type": "text"}), STOP], "content[].text is None, expected a string"),
         ([STOP], "content is None, expected an array"),
         ([END, STOP], "content is None, expected an array"),
     ],

@@ -32,6 +32,7 @@ def text(content: object, **more: object) -> bytes:
 
 
 STOP = chunk(finish="stop")
+BARE = data({"choices": [{"delta": {"content": "Hi"}}]})  # of a server that never says why an answer ended
 USAGE = data({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}})
 
 
@@ -98,14 +99,21 @@ def test_the_recorded_stream_of_transformers_has_no_done_and_is_whole():
 
 def test_a_finish_reason_is_an_end_and_so_is_done():
     assert completion(text("Hi"), STOP).text == "Hi"
-    done = completion(text("Hi"), DONE)
+    done = completion(BARE, DONE)
     assert (done.text, done.finish) == ("Hi", None)
     assert completion(text("Hi"), STOP, DONE, DONE).text == "Hi"
-    assert completion(text("Hi"), data(b"  [DONE] ")).text == "Hi"
+    assert completion(BARE, data(b"  [DONE] ")).text == "Hi"
+
+
+def test_done_is_no_end_where_a_reason_was_to_come():
+    """A proxy that closes every stream properly, also one that its own server has cut."""
+    assert failure(text("He"), DONE).reason == "cut"
+    assert failure(text("He"), text("llo"), BARE, DONE).reason == "cut"
+    assert completion(text("Hi"), STOP, DONE).text == "Hi"
 
 
 def test_nothing_after_done_is_read():
-    assert completion(text("Hi"), DONE, text(" there"), data(b"nonsense")).text == "Hi"
+    assert completion(BARE, DONE, text(" there"), data(b"nonsense")).text == "Hi"
 
 
 def test_an_end_that_is_sent_twice_is_one_end():

@@ -233,3 +233,23 @@ def test_a_raw_stream_in_which_a_key_came_in_pieces_is_not_kept() -> None:
     )
     assert isinstance(answer.outcome, Completion)
     assert (answer.outcome.text, answer.received) == ("[key]", None)
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [{"refusal": SECRET[:9]}, {"refusal": SECRET[9:]}],
+        [
+            {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": part}}]}
+            for part in (SECRET[:9], SECRET[9:])
+        ],
+    ],
+)
+def test_a_key_that_came_in_pieces_is_kept_out_of_refusals_and_tool_calls(deltas: list[object]) -> None:
+    chunks = [{"choices": [{"delta": delta}]} for delta in deltas]
+    body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in [*chunks, {"choices": [{"finish_reason": "stop"}]}])
+    stream = http(body, headers=("Content-Type: text/event-stream",))
+    (answer,), _ = with_endpoint(stream, act=times(1, question(stream=True)), key=SECRET, keeps_raw=True)
+    assert isinstance(answer.outcome, Completion)
+    assert "[key]" in repr(answer.outcome)
+    assert (SECRET in repr(answer.outcome), answer.received) == (False, None)

@@ -151,3 +151,14 @@ def test_a_header_that_may_be_secret_is_kept_out_whole_and_in_its_parts(name: st
 def test_other_headers_are_no_secrets():
     assert with_headers(None, [("X-Team", "abc-123456"), ("HTTP-Referer", "https://temp0.example")]) is None
     assert with_headers(Key(value="mine"), [("X-Team", "abc-123456")]) == Key(value="mine")
+
+
+def test_a_body_that_was_cut_within_the_key_keeps_no_part_of_it():
+    key = Key(value="sk-abcdef-0123456789")
+    assert key.redact(b'data: {"content":"it is sk-abcdef-0123') == b'data: {"content":"it is [key]'
+    assert key.redact(b'data: {"content":"it is sk-abcd') == b'data: {"content":"it is sk-abcd'  # may be a word
+    assert key.redact(b'data: {"content":"sk-abcdef-0123"}') == b'data: {"content":"sk-abcdef-0123"}'
+
+
+def test_a_key_without_a_slash_is_found_where_its_letters_are_written_by_code():
+    assert Key(value="sk-12345678").redact(rb'{"a":"\u0073k-1234567\u0038 \n"}') == rb'{"a":"[key] \n"}'

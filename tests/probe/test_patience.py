@@ -30,6 +30,18 @@ def test_a_date_is_so_far_away_and_one_gone_by_is_now() -> None:
     assert told(("retry-after", format_datetime(NOON.replace(hour=11), usegmt=True))) == 0.0
 
 
+@pytest.mark.parametrize(
+    "date",
+    [
+        "Fri, 31 Dec 99999999999999999999 00:00:00 GMT",
+        "Fri, 31 Dec 2026 99999999999999999999:00:00 GMT",
+        "Fri, 31 Dec 2026 00:00:00 +99999999999999999999",
+    ],
+)
+def test_a_date_with_a_number_too_large_for_any_clock_is_no_hint(date: str) -> None:
+    assert told(("retry-after", date)) is None
+
+
 def test_milliseconds_go_before_seconds() -> None:
     assert told(("retry-after", "7"), ("retry-after-ms", "250")) == 0.25
 

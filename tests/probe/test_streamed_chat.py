@@ -57,6 +57,16 @@ def test_the_first_token_is_the_first_text_and_the_last_comes_with_the_finish() 
     assert (found.usage.completion, found.usage.prompt, found.usage.cached) == (9, 7, 3)
 
 
+def test_an_event_that_is_nested_too_deeply_to_read_is_a_failure() -> None:
+    for depth in (700, 900, 950, 980, 5_000):
+        deep = (
+            b'{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":' + b"[" * depth + b"]" * depth + b"}}]}}]}"
+        )
+        found = read((0.1, data(deep)), (0.2, event(finish="stop")))
+        assert isinstance(found, Failure | StreamedAnswer)
+    assert isinstance(found, Failure)
+
+
 def test_reasoning_is_a_token_but_no_text() -> None:
     thought = data({"choices": [{"delta": {"reasoning_content": "hm"}, "finish_reason": None}]})
     found = answer((0.2, thought), (0.4, event("yes")), (0.5, event(finish="stop")))
@@ -93,7 +103,8 @@ def test_an_event_counts_from_the_piece_that_completed_it() -> None:
 
 
 def test_an_answer_that_ends_with_done_alone_is_timed_by_it() -> None:
-    found = answer((0.1, event("Hi")), (0.4, data(b"[DONE]")), (0.9, usage(2)))
+    bare = data({"choices": [{"delta": {"content": "Hi"}}]})
+    found = answer((0.1, bare), (0.4, data(b"[DONE]")), (0.9, usage(2)))
     assert (found.text, found.first_s, found.last_s) == ("Hi", 0.1, 0.4)
 
 

@@ -7,11 +7,13 @@ is discarded, as the standard has it: half an event is no news, whatever it seem
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 EVENT_STREAM = "text/event-stream"
 """What such a body is called in Content-Type."""
 
+_NAMED_EVENT = re.compile(rb"event: ([^\n]*)\ndata: ([^\n]*)")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -53,6 +55,8 @@ class EventReader:
         for block in data[first + 2 : last].split(b"\n\n") if last > first + 1 else ():
             if block.startswith(b"data: ") and b"\n" not in block:
                 events.append(Event(data=block[6:]))
+            elif named := _NAMED_EVENT.fullmatch(block):
+                events.append(Event(data=named[2], name=named[1].decode("utf-8", "replace")))
             else:
                 events += self._line_by_line(block + b"\n\n")
         return events + self._line_by_line(data[last + 2 :])

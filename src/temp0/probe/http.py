@@ -99,6 +99,15 @@ class HttpEndpoint:
             sent=written.recorded,
         )
 
+    def check(self, question: Question) -> None:
+        """Refuse a question that the dialect cannot say, before anything is asked.
+
+        Raises:
+            UsageError: It cannot.
+
+        """
+        self._dialect.body(question, self._address.model)
+
     async def running(self) -> float | None:
         """The server's own count of requests it is working on now, or `None` where it does not tell."""
         return await self._gauge.running()

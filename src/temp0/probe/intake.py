@@ -11,10 +11,8 @@ from dataclasses import replace
 
 from temp0.core.run import Completion, Failure
 from temp0.probe.dialect import Dialect
-from temp0.probe.dialect.dialect import Headers
-from temp0.probe.dialect.field import FieldError
+from temp0.probe.dialect.dialect import UNREADABLE, Headers, malformed
 from temp0.probe.dialect.partial import PartialAnswer
-from temp0.probe.dialect.reason import MALFORMED
 from temp0.probe.event_stream import Event
 from temp0.probe.framing import BLANKS, Reader
 
@@ -49,7 +47,7 @@ class Intake:
         self._content_type = ""
         self._may_stream = False
         self._reader: Reader | None = None
-        self._fault: FieldError | None = None
+        self._fault: Failure | None = None
         self._seen_bytes = 0  # of the head, which need not be looked at again
         self._event_bytes = 0  # since the last event
         self._weighed_at_bytes = LARGEST_BYTES
@@ -88,9 +86,7 @@ class Intake:
         """What a stream that has ended came to; `None` where the body is one document."""
         if self.answer is None or self._dialect is None:
             return None
-        if self._fault:
-            return Failure(reason=MALFORMED, message=str(self._fault))
-        return self._dialect.gathered(self.answer, headers)
+        return self._fault or self._dialect.gathered(self.answer, headers)
 
     def _begins(self, head: bytes) -> bool:
         return self._dialect is not None and self._dialect.framing.begins(head, self._content_type)
@@ -125,8 +121,8 @@ class Intake:
         try:
             for event in events if self._redact is None else map(self._redacted, events):
                 self.answer.add(event)
-        except FieldError as error:
-            self._fault = error
+        except UNREADABLE as error:
+            self._fault = malformed(error)
         if self.answer.is_whole and self._dialect is not None:
             self.is_over = self.is_over or any(map(self._dialect.framing.is_last, events))
 
@@ -145,7 +141,7 @@ class Intake:
         self._weighed_at_bytes = self.size_bytes + LARGEST_BYTES
         try:
             return _weight(self.answer.payload()) <= LARGEST_BYTES
-        except FieldError:
+        except UNREADABLE:
             return True  # which is said when the stream has ended
 
 

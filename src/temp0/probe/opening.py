@@ -12,11 +12,11 @@ from types import MappingProxyType
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from temp0.core.run import Address, Failure
-from temp0.errors import EndpointError, UsageError
+from temp0.errors import EndpointError, UnreachableError, UsageError
 from temp0.probe.connection import CONNECT_TIMEOUT_S, Connection, Reply
 from temp0.probe.dialect.azure import deployment, lacks_version
 from temp0.probe.dialect.error import said
-from temp0.probe.dialect.reason import REFUSED, printable
+from temp0.probe.dialect.reason import NOT_HTTP, REFUSED, TOO_LARGE, printable
 from temp0.probe.endpoint import Answer, Endpoint
 from temp0.probe.fake import FakeEndpoint
 from temp0.probe.gauge import Gauge
@@ -63,6 +63,7 @@ async def open_endpoint(
 
     Raises:
         EndpointError: The URL, the dialect or the model cannot be right.
+        UnreachableError: The server had to be asked for its model, and did not answer.
         UsageError: The variable `key_env` is not set, or a header cannot be sent.
 
     """
@@ -184,8 +185,16 @@ def _only_model(reply: Reply | Answer) -> str:
         names = ", ".join(map(printable, models[:_MODELS_SHOWN]))
         raise EndpointError(f"the endpoint has {len(models)} models; name one with --model: {names}{more}")
     if isinstance(reply, Answer) and isinstance(reply.outcome, Failure) and reply.outcome.reason == REFUSED:
-        raise EndpointError(f"no server answers: {reply.outcome.message}; is it running, and is the port right?")
-    raise EndpointError(f"the endpoint does not say which model it has ({_why(reply)}); name it with --model")
+        raise UnreachableError(f"no server answers: {reply.outcome.message}; is it running, and is the port right?")
+    told = f"the endpoint does not say which model it has ({_why(reply)}); name it with --model"
+    raise UnreachableError(told) if _is_outage(reply) else EndpointError(told)
+
+
+def _is_outage(reply: Reply | Answer) -> bool:
+    """Whether the server did not answer, or said that it cannot now; one that speaks no HTTP is none of ours."""
+    if isinstance(reply, Reply):
+        return reply.status >= 500 or reply.status == 429
+    return isinstance(reply.outcome, Failure) and reply.outcome.reason not in {NOT_HTTP, TOO_LARGE}
 
 
 def _list(reply: Reply | Answer) -> bytes:

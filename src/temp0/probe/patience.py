@@ -81,7 +81,7 @@ def _seconds(text: str) -> float | None:
 def _until(date: str, now: Callable[[], float]) -> float | None:
     try:
         moment = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

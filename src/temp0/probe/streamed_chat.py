@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from temp0.core.run import Failure, Usage
-from temp0.probe.dialect.field import FieldError
+from temp0.probe.dialect.dialect import UNREADABLE, malformed
 from temp0.probe.dialect.openai_chat import OPENAI_CHAT
 from temp0.probe.dialect.openai_chat_stream import PartialChat
 from temp0.probe.dialect.reason import MALFORMED, excerpt
@@ -44,8 +44,8 @@ def streamed_answer(pieces: Sequence[Piece]) -> StreamedAnswer | Failure:
             last_s = last_s if answer.is_whole else piece.at_s
             try:
                 answer.add(event)
-            except FieldError as error:
-                return Failure(reason=MALFORMED, message=str(error))
+            except UNREADABLE as error:
+                return malformed(error)
             first_s = piece.at_s if first_s is None and answer.pieces else first_s
     if not seen:
         return _unstreamed(pieces)

@@ -45,8 +45,9 @@ class Trial:
     def questions(self) -> Iterator[Question]:
         """Every kind of question that the dialect can be asked; one message of a user's is the least."""
         system, user = Message(role="system", content="Be brief."), Message(role="user", content=PROMPT)
+        begun = Message(role="assistant", content=" Well")
         logprobs = (False, True) if self.dialect.can_logprobs else (False,)
-        kinds = product(((user,), (system, user)), logprobs, (False, True), (True, False))
+        kinds = product(((user,), (system, user), (user, begun)), logprobs, (False, True), (True, False))
         for messages, with_logprobs, stream, greedy in kinds:
             question = Question(
                 messages=messages, max_tokens=MAX_TOKENS, logprobs=with_logprobs, stream=stream, greedy=greedy

@@ -2,7 +2,8 @@
 
 Source: https://platform.claude.com/docs/en/api/messages. The content is a list of blocks: the text is what the text
 blocks join to, thinking and tool calls are kept apart, and blocks of other kinds add nothing. There are no logprobs.
-The explanation that comes with a refusal is the API's own and may change, so it is no part of the record.
+The explanation that comes with a refusal is the API's own and may change, so it is no part of the record. A last
+message of the assistant's is gone on from; it must not end in white space, and newer models refuse it altogether.
 """
 
 from __future__ import annotations
@@ -108,4 +109,5 @@ ANTHROPIC = Dialect(
     body=_body,
     read=_read,
     partial=PartialMessage,
+    continues=True,
 )

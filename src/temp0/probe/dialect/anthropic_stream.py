@@ -2,8 +2,9 @@
 
 Source: https://platform.claude.com/docs/en/build-with-claude/streaming. A message is opened, its blocks are opened,
 added to and closed, and at last it says why it ended. Events and deltas of other kinds (pings, signatures, citations)
-add nothing. The answer is whole once it has said why it ended, or that it stops. It may lack its opening: llama.cpp
-leaves it out where the first token is a part of a character, and the text is whole without it.
+add nothing. The answer is whole once it has said why it ended, or that it stops; not where its opening left the reason
+open and none came. It may lack its opening: llama.cpp leaves it out where the first token is a part of a character, and
+the text is whole without it.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ class PartialMessage:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the message has said why it ended, or that it stops."""
-        return self._is_done or bool(self._message.get("stop_reason"))
+        """Whether the message has said why it ended, or that it stops and left nothing open."""
+        reason = self._message.get("stop_reason", "")
+        return bool(reason) or (self._is_done and reason is not None)
 
     def add(self, event: Event) -> None:
         """Take one more event; raises `FieldError` for one that no answer can be made of."""

@@ -19,7 +19,8 @@ from temp0.probe.framing import EVENTS, Framing
 
 Headers = tuple[tuple[str, str], ...]
 
-_TOO_DEEP = "the answer is nested too deeply to read"
+UNREADABLE = (FieldError, RecursionError)
+"""What reading a part of an answer may raise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +31,10 @@ class Dialect:
     `headers` takes the key, if any; `body` the question and the model; `read` a parsed answer of any shape, and
     it may raise `FieldError`, which `completion` turns into a failure. `partial` begins to gather a streamed answer.
     `framing` says how a streamed body is cut into events. `dispensable` names the fields of a body that only ask for a
-    description of the answer or say again what a temperature of 0 says: a server that refuses to know one is asked
-    without it. `renamed` pairs the name of a field with the one that other servers know the same thing by. `continues`
-    says that a last message of the assistant's is sent as the beginning of the answer, to be gone on from.
+    description of the answer, say again what a temperature of 0 says, or ask to go on from a beginning, which is seen
+    in what is answered: a server that refuses to know one is asked without it. `renamed` pairs the name of a field with
+    the one that other servers know the same thing by. `continues` says that a last message of the assistant's is sent
+    as the beginning of the answer, to be gone on from.
     `forms` pairs the end of a path with the form that the dialect has there, where it has more than one.
     """
 
@@ -59,10 +61,8 @@ class Dialect:
         """The completion in a parsed answer, or the failure that it is; never an exception."""
         try:
             return self.read(payload, headers)
-        except FieldError as error:
-            return Failure(reason=MALFORMED, message=str(error))
-        except RecursionError:
-            return Failure(reason=MALFORMED, message=_TOO_DEEP)
+        except UNREADABLE as error:
+            return malformed(error)
 
     def streamed(self, events: Iterable[Event], headers: Headers = ()) -> Completion | Failure:
         """The completion in a streamed answer, or the failure that it is; never an exception."""
@@ -70,10 +70,8 @@ class Dialect:
         try:
             for event in events:
                 answer.add(event)
-        except FieldError as error:
-            return Failure(reason=MALFORMED, message=str(error))
-        except RecursionError:
-            return Failure(reason=MALFORMED, message=_TOO_DEEP)
+        except UNREADABLE as error:
+            return malformed(error)
         return self.gathered(answer, headers)
 
     def gathered(self, answer: PartialAnswer, headers: Headers = ()) -> Completion | Failure:
@@ -84,11 +82,15 @@ class Dialect:
             return Failure(reason=CUT, message="the stream ended before the answer did")
         try:
             payload = answer.payload()
-        except FieldError as error:
-            return Failure(reason=MALFORMED, message=str(error))
-        except RecursionError:
-            return Failure(reason=MALFORMED, message=_TOO_DEEP)
+        except UNREADABLE as error:
+            return malformed(error)
         return self.completion(payload, headers)
+
+
+def malformed(error: Exception) -> Failure:
+    """The failure of an answer whose reading raised one of `UNREADABLE`."""
+    said = str(error) if isinstance(error, FieldError) else "the answer is nested too deeply to read"
+    return Failure(reason=MALFORMED, message=said)
 
 
 def with_path(url: str, path: str) -> str:

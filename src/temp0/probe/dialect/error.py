@@ -46,9 +46,9 @@ def said(body: bytes) -> str:
     text = body.decode("utf-8", "replace")
     try:
         answer = told_object(json.loads(text))
+        return error_in(answer) or excerpt(_message(answer) or text) or "nothing"
     except (ValueError, RecursionError):
         return excerpt(text) or "nothing"
-    return error_in(answer) or excerpt(_message(answer) or text) or "nothing"
 
 
 def named_fields(refusal: Failure, fields: Iterable[str]) -> tuple[str, ...]:

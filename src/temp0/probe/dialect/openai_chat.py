@@ -1,7 +1,8 @@
 """OpenAI's chat completions, as spoken by OpenAI, llama.cpp, vLLM, SGLang, Ollama, OpenRouter and many more.
 
 Source: https://platform.openai.com/docs/api-reference/chat. A text that is null is a completion with the text ""
-only where the answer says why: reasoning, tool calls, a refusal or a content filter.
+only where the answer says why: reasoning, tool calls, a refusal or a content filter. A last message of the assistant's
+is sent to be gone on from, as vLLM and SGLang are told to; llama.cpp does so unasked.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ STREAM_OPTIONS = "stream_options"
 NEUTRAL: Mapping[str, object] = {"top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
 """What an engine may take from the model's own defaults where nothing is said, at the values that do nothing."""
 
+GOING_ON: Mapping[str, object] = {"continue_final_message": True, "add_generation_prompt": False}
+"""Has a server go on from the last message, where the default is to begin another answer."""
+
 FILTERED = "content_filter"
+ENDED_IN_ERROR = frozenset({"error", "abort"})
+"""An answer that ended so is no completion, whatever text came before."""
 
 _QUESTIONS = ("/chat/completions", "/completions", "/responses")
 
@@ -64,6 +70,8 @@ def _body(question: Question, model: str) -> Mapping[str, object]:
     }
     if question.logprobs:
         body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    if question.messages and question.messages[-1].role == "assistant":
+        body |= GOING_ON
     if question.stream:
         body |= {STREAM_OPTIONS: {"include_usage": True}}
     return body
@@ -72,11 +80,13 @@ def _body(question: Question, model: str) -> Mapping[str, object]:
 def _read(payload: object, headers: Headers) -> Completion | Failure:
     answer = object_at(payload, "the answer")
     choices = answer.get("choices")
-    if not choices and (said := error_in(answer)):
+    if said := error_in(answer):
         return Failure(reason=ERROR_IN_200, message=said)
-    if choices is None or choices == []:
+    told = [] if choices is None else [object_at(each, "choices[0]") for each in list_at(choices, "choices")]
+    # One answer was asked for: any other is not ours.
+    choice = next((one for one in told if not told_count(one.get("index"))), None)
+    if choice is None:
         return Failure(reason=NO_CHOICES, message=f"an answer without choices; its fields are {list(answer)}")
-    choice = object_at(list_at(choices, "choices")[0], "choices[0]")
     if said := error_in(choice):
         return Failure(reason=ERROR_IN_200, message=said)
     return _completion(answer, choice, headers)
@@ -88,6 +98,8 @@ def _completion(answer: Mapping[str, object], choice: Mapping[str, object], head
     usage = _usage(told_object(answer.get("usage")))
     text, reasoning = text_and_reasoning(message)
     calls, refused = tool_calls(message), refusal(message)
+    if finish in ENDED_IN_ERROR:
+        return Failure(reason=ERROR_IN_200, message=f"the answer says that it ended in an error: {finish}")
     is_explained = reasoning or usage.reasoning or calls or refused or message.get("audio") or finish == FILTERED
     if text is None and not is_explained:
         return Failure(reason=NULL_CONTENT, message=f"the text is null, finish {finish}")
@@ -126,7 +138,7 @@ OPENAI_CHAT = Dialect(
     body=_body,
     read=_read,
     partial=PartialChat,
-    dispensable=(STREAM_OPTIONS, "seed", *NEUTRAL),
+    dispensable=(STREAM_OPTIONS, "seed", *NEUTRAL, *GOING_ON),
     renamed=(("max_tokens", "max_completion_tokens"),),
     continues=True,
 )

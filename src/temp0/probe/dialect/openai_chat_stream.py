@@ -2,7 +2,8 @@
 
 Source: https://platform.openai.com/docs/api-reference/chat-streaming. A delta adds to the text, and chunks may come
 without choices (filter results first, usage last) or without a delta. What nothing was added to is empty, never
-null: a stream has no way to tell the two apart. The answer is whole once it has said why it ended, or with `[DONE]`.
+null: a stream has no way to tell the two apart. The answer is whole once it has said why it ended; with `[DONE]` alone
+only where its chunks have no place for a reason: one that was left open is what a proxy makes of a stream that was cut.
 
 What servers do beyond that: an end that is sent twice is one end, and of two reasons the last stands; text after
 the end is malformed, unless each of its chunks says again why it ends; a whole message instead of a delta is the
@@ -64,14 +65,15 @@ class PartialChat:
         self._message: _Object = {}
         self._is_message_alone = False
         self._finish: str | None = None
+        self._is_open = False  # whether a chunk has said that a reason is still to come
         self._ending = b""  # the event that said so
         self._has_choice = False
         self._is_done = False
 
     @property
     def is_whole(self) -> bool:
-        """Whether the answer has said why it ended, or the stream that it is done."""
-        return self._is_done or bool(self._finish)
+        """Whether the answer has said why it ended, or the stream that it is done and nothing was left open."""
+        return bool(self._finish) or (self._is_done and not (self._is_open and self._finish is None))
 
     def add(self, event: Event) -> None:
         """Take one more event; raises `FieldError` for one that no answer can be made of."""
@@ -131,6 +133,7 @@ class PartialChat:
         self._has_choice = True
         self.error = self.error or error_in(choice)
         delta, message, finish = choice.get("delta"), choice.get("message"), choice.get("finish_reason")
+        self._is_open |= bool(delta) and not message and "finish_reason" in choice
         if delta is None and choice.get("text"):
             raise FieldError(f"a chunk of a streamed answer has no delta; its fields are {list(choice)}")
         if message:

@@ -19,13 +19,13 @@ from temp0.probe.dialect.dialect import Headers, with_path
 from temp0.probe.dialect.field import text_at, told_object
 from temp0.probe.dialect.legacy_logprob import chat_shaped
 from temp0.probe.dialect.lone_prompt import begun_prompt
-from temp0.probe.dialect.openai_chat import OPENAI_CHAT, TOP_LOGPROBS, openai_path
+from temp0.probe.dialect.openai_chat import GOING_ON, OPENAI_CHAT, TOP_LOGPROBS, openai_path
 from temp0.probe.dialect.openai_chat_stream import PartialChat
 from temp0.probe.dialect.plain_chunk import plain_legacy
 from temp0.probe.dialect.variation import with_choices
 
 _NAME = "openai-completions"
-_OF_CHAT = ("messages", "top_logprobs")
+_OF_CHAT = ("messages", "top_logprobs", *GOING_ON)
 
 
 def _url(url: str) -> str:
@@ -67,5 +67,6 @@ OPENAI_COMPLETIONS = replace(
     body=_body,
     read=_read,
     partial=partial(PartialChat, _piece, plain_legacy),
+    dispensable=tuple(name for name in OPENAI_CHAT.dispensable if name not in _OF_CHAT),
     renamed=(),
 )

@@ -26,15 +26,10 @@ TOKEN_IDS = "return_token_ids"
 
 
 def engine_body(question: Question, model: str) -> Mapping[str, object]:
-    """The body of OpenAI's dialect, the neutral sampling fields, and token ids where logprobs are asked for.
-
-    A last message of the assistant's is sent to be gone on from, where the default is to begin another answer.
-    """
+    """The body of OpenAI's dialect, the neutral sampling fields, and token ids where logprobs are asked for."""
     ids = {TOKEN_IDS: True} if question.logprobs else {}
-    begun = any(turn.role == "assistant" for turn in question.messages[-1:])
-    going_on = {"continue_final_message": True, "add_generation_prompt": False} if begun else {}
     neutral = ENGINE_NEUTRAL if question.greedy else {}
-    return {**OPENAI_CHAT.body(question, model), **neutral, **ids, **going_on}
+    return {**OPENAI_CHAT.body(question, model), **neutral, **ids}
 
 
 def with_ids(choice: Answer, ids: object) -> Answer:
