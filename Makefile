@@ -11,7 +11,7 @@ PLAN := --alone 4 -n 16 --company 1,8 --max-tokens 64
 GROUPS ?=
 FUZZ_MINUTES ?= 10
 
-.PHONY: demo test fuzz format bench bench-peers calibration clean
+.PHONY: demo test fuzz format bench bench-peers calibration gallery clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/temp0.done $(VENV)/model.done
@@ -39,6 +39,9 @@ bench: $(VENV)/test.done $(VENV)/model.done
 
 bench-peers: $(VENV)/test.done $(VENV)/model.done
 	$(BIN)/python bench/bench_peers.py
+
+gallery: $(VENV)/temp0.done
+	$(BIN)/python docs/gallery/make.py
 
 calibration: $(VENV)/temp0.done
 	$(BIN)/python bench/calibrate.py --write

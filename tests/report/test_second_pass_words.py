@@ -12,7 +12,7 @@ from temp0.core.analysis import Choice
 from temp0.core.descent import Candidate, Descent, LayerDifference, Origin
 from temp0.core.detail import Position
 from temp0.core.reduction_tree import reduction_tree
-from temp0.core.second_pass import ForkLook, Look, SecondPass, Spread, units
+from temp0.core.second_pass import DID_NOT_GO_ON, ForkLook, Look, SecondPass, Spread, units
 from temp0.core.tree_record import TreeClass
 from temp0.report.screen import rendered
 from temp0.report.second_pass import conclusion, descent_sentences
@@ -41,6 +41,18 @@ FORK = ForkLook(
     looks=(LOOK, IN_COMPANY),
     moved=0.05,
     units=units(0.02),
+)
+GIVEN = replace(
+    LOOK, way="continued", choices=(Choice(text=" cache", logprob=-0.7), Choice(text=" make", logprob=-0.9))
+)
+ANEW = replace(
+    LOOK,
+    way="continued",
+    reached=0,
+    followed=(0, 0),
+    margins=None,
+    choices=(),
+    reason=f"{DID_NOT_GO_ON}: it says it again",
 )
 ORIGIN = Origin(
     position=42,
@@ -198,3 +210,18 @@ def test_nothing_that_came_back_is_exit_3_where_there_are_forks_and_0_where_ther
     assert exit_code(replace(SECOND, forks=(replace(FORK, looks=()),), positions=())) == 3
     assert exit_code(replace(SECOND, forks=(), positions=())) == 0
     assert second_pass_document(SECOND)["exit_code"] == 0
+
+
+def test_what_reading_a_given_beginning_moves_is_said_apart_from_company():
+    said = conclusion(replace(FORK, looks=(LOOK, IN_COMPANY, GIVEN)))
+    assert "In the same company it moved by 0.1800 nats where the beginning was given and not written" in said
+    assert "given and not written" not in conclusion(FORK)
+
+
+def test_an_endpoint_that_began_anew_is_told_in_words():
+    said = conclusion(replace(FORK, looks=(LOOK, ANEW)))
+    assert said.endswith(
+        "The endpoint did not go on from a given beginning: it says it again; what it began anew is not counted."
+    )
+    assert "did not go on" in conclusion(replace(FORK, looks=(ANEW,)))
+    assert "did not go on" not in conclusion(FORK)

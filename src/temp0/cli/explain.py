@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Orders the blocks.")
 @click.option("--max-requests", type=click.IntRange(min=1), help="Never send more requests than this.")
+@click.option(
+    "--html", "page", type=click.Path(path_type=Path), help="Write the run's page with the explanation here, too."
+)
 @click.option("--dry-run", is_flag=True, help="Say what the second pass costs, and send nothing.")
 @options.store
 @options.as_json
@@ -50,8 +53,13 @@ def explain(run: str, as_json: bool, **given: Any) -> int:
     near ties lie that did not fork is shown beside. The second pass is stored as a run of its own; the verdict of the
     first run stays as it is.
 
-    A run of the built-in engine is followed to the bottom: the first product whose bits differ in company, how the
-    difference grows from layer to layer, the two tokens that swap, and the two orders of addition that began it.
+    A beginning ends between words; where the server cuts it into other tokens than the model wrote, the numbers at
+    the fork are those of that text and not of the answer. Whether a server goes on at all is seen in what it answers.
+
+    A run of the built-in engine (probed without a URL, or builtin: in `temp0 runs`) is followed to the bottom: the
+    first product whose bits differ in company, how the difference grows from layer to layer, the two tokens that swap,
+    and the two orders of addition that began it. No other endpoint can be looked into, with --weights or without:
+    --weights and --threads say what the built-in engine is started with again, and do nothing for other runs.
 
     \b
     temp0 explain                     the last run
@@ -63,7 +71,10 @@ def explain(run: str, as_json: bool, **given: Any) -> int:
     from rich.console import Console
 
     from temp0.workflow.keeping import open_store
+    from temp0.workflow.showing import check_writable
 
+    if given["page"] is not None:
+        check_writable(given["page"])
     console = Console(stderr=True, highlight=False)
     with open_store(given["store"]) as store:
         first = store.load(store.resolve(run))
@@ -74,7 +85,7 @@ def explain(run: str, as_json: bool, **given: Any) -> int:
             if given["dry_run"]:
                 return _dry_run(plan, as_json)
             second = _ask_again(first, plan, given, store, console)
-    return _show(first, second, _descents(first, given, console), as_json)
+    return _show(first, second, _descents(first, given, console), as_json, given)
 
 
 def _plan(first: Run, given: dict[str, Any]) -> Plan:
@@ -84,13 +95,13 @@ def _plan(first: Run, given: dict[str, Any]) -> Plan:
 
 
 def _dry_run(plan: Plan, as_json: bool) -> int:
-    from temp0.workflow.costing import announcement, plan_document
+    from temp0.workflow.costing import costs, plan_document
 
     blocks = plan.blocks()
     if as_json:
         click.echo(json.dumps(plan_document(plan, blocks), allow_nan=False))
     else:
-        click.echo("\n".join([announcement(plan, blocks)[0], "dry run: nothing was sent"]))
+        click.echo("\n".join([*costs(plan, blocks), "dry run: nothing was sent"]))
     return 0
 
 
@@ -98,7 +109,7 @@ def _ask_again(first: Run, plan: Plan, given: dict[str, Any], store: Store, cons
     """The second pass, asked and stored as a run of its own."""
     from temp0.cli.progress import progress
     from temp0.workflow.builtin import Builtin
-    from temp0.workflow.costing import announcement
+    from temp0.workflow.costing import costs
     from temp0.workflow.probing import Start, Where, probe
 
     where = Where(
@@ -112,7 +123,7 @@ def _ask_again(first: Run, plan: Plan, given: dict[str, Any], store: Store, cons
     with progress(console) as shown:
 
         def begin(start: Start) -> None:
-            for line in [f"second pass of run {first.id}", announcement(plan, start.blocks)[0]]:
+            for line in [f"second pass of run {first.id}", *costs(plan, start.blocks)]:
                 console.print(options.plain(line), markup=False, soft_wrap=True)
             shown.begin(sum(block.size for block in start.blocks))
 
@@ -148,11 +159,15 @@ def _descents(first: Run, given: dict[str, Any], console: Console) -> tuple[Desc
     return descents(first, weights=given["weights"], threads=given["threads"], on_company=tell)
 
 
-def _show(first: Run, second: Run, found: tuple[Descent, ...], as_json: bool) -> int:
+def _show(first: Run, second: Run, found: tuple[Descent, ...], as_json: bool, given: dict[str, Any]) -> int:
     from temp0.workflow.explaining import explained
-    from temp0.workflow.showing import second_pass_exit_code, second_pass_json, second_pass_screen
+    from temp0.workflow.showing import second_pass_exit_code, second_pass_json, second_pass_screen, write_explanation
 
     explanation = explained(first, second, found)
+    if given["page"] is not None:
+        told = (explanation.first, explanation.second, explanation.descents)
+        write_explanation(*told, given["page"], store=given["store"])
+        click.echo(f"temp0: wrote {given['page']}", err=True)
     shown = second_pass_json if as_json else second_pass_screen
     options.show(shown(explanation.second, explanation.descents))
     return second_pass_exit_code(explanation.second)

@@ -282,7 +282,7 @@ class PromptAnalysis:
     """One prompt over all its conditions.
 
     `positions` are those of its commonest answer told with logprobs, and `timeline` has its judged attempts by their
-    order; both are empty in runs too large to draw, as `judgement` says.
+    order; both are empty in runs too large to draw (`detail` has the limits).
     """
 
     id: str

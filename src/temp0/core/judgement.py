@@ -34,7 +34,7 @@ from temp0.core.cause.inquiry import inquiry, of_record
 from temp0.core.chapter import Chapter, Preface, chapters, preface
 from temp0.core.company import company, is_shown
 from temp0.core.comparison import holm, p_value
-from temp0.core.detail import TimelineEntry
+from temp0.core.detail import DRAWN_ATTEMPTS, DRAWN_PROMPTS, DRAWN_TOKENS, TimelineEntry
 from temp0.core.estimate import agreement, modal_share, variant_rate_upper
 from temp0.core.facts import Facts, Weighed, facts, grouped, one_by_one
 from temp0.core.fork import Leaf, fork_tree, leaves_of
@@ -48,9 +48,6 @@ from temp0.core.text import sha256
 
 Samples = Mapping[int, Sequence[Sample]]
 """The server's own counts by block."""
-
-DRAWN_PROMPTS, DRAWN_ATTEMPTS, DRAWN_TOKENS = 40, 400, 400
-"""What a person can take in as a drawing: larger runs keep no timelines and no margins along answers in memory."""
 
 
 def analysis(run: Run) -> Analysis:

@@ -13,28 +13,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from temp0.core.analysis import Fork, ForkTree, PromptAnalysis
+from temp0.core.detail import Position
 from temp0.core.margin import CONFIDENT_ABOVE, NEAR_UP_TO, own_margin, token_text
 from temp0.core.run import Completion
 from temp0.core.text import utf8
 
 BIN_EDGES = (0.0, 0.01, 0.03, 0.1, 0.25, NEAR_UP_TO, CONFIDENT_ABOVE, 2.0, 5.0)
 """Lower edges of the bins of margins (nats); exact ties have a bin of their own before them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Position:
-    """One token of a prompt's answer: where it begins, what it writes, and how far ahead of its rival it was (nats).
-
-    `char` counts code points of the text from 0, `token` tokens. A margin below 0 says that the rival was likelier.
-    """
-
-    prompt: str
-    char: int
-    token: int
-    text: str
-    rival: str
-    margin: float
-    has_forked: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +45,13 @@ def walk(tree: ForkTree) -> Iterator[tuple[str, Fork]]:
         waiting += [(prefix + branch.text, branch.fork) for branch in fork.branches if branch.fork]
 
 
-def positions(prompt: PromptAnalysis, completions: Sequence[Completion]) -> tuple[Position, ...]:
+def positions(
+    prompt: PromptAnalysis, completions: Sequence[Completion], *, most: int | None = None
+) -> tuple[Position, ...]:
     """The positions of the commonest text told with tokens, of equally common ones the first; none where none is.
 
     A token is a fork where plain answers that had its text so far part between its first character and its last.
-    Positions whose margin cannot be read are left out.
+    Positions whose margin cannot be read are left out, as are those after the first `most` tokens.
     """
     told = [one for one in completions if one.tokens]
     counts = Counter(one.text for one in told)
@@ -74,7 +61,7 @@ def positions(prompt: PromptAnalysis, completions: Sequence[Completion]) -> tupl
     forks = [fork.byte for prefix, fork in walk(prompt.tree) if answer.text.startswith(prefix)] if prompt.tree else []
     whole = utf8(answer.text)
     found, begin = [], 0
-    for place, token in enumerate(answer.tokens or ()):
+    for place, token in enumerate((answer.tokens or ())[:most]):
         end = begin + len(token.bytes)
         own = own_margin(token)
         if isinstance(own, float):

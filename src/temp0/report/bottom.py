@@ -111,7 +111,7 @@ def growth_figure(layers: Sequence[LayerDifference]) -> Markup | None:
     )
     for power in range(int(y.low), int(y.high) + 1):
         mark(svg, "line", "grid", x1=_LEFT, x2=_RIGHT, y1=y.at(power), y2=y.at(power))
-        write(svg, _LEFT - 7, y.at(power) + 4, f"{10.0**power:.0e}", "dim", anchor="end")
+        write(svg, _LEFT - 7, y.at(power) + 4, f"{10.0**power:g}", "dim", anchor="end")
     points = [(x.at(one.layer), y.at(math.log10(one.relative))) for one in differing]
     mark(svg, "path", "curve s0", d="M" + "L".join(f"{across:.1f} {up:.1f}" for across, up in points))
     mark(svg, "path", "dots s0", d="".join(f"M{across:.1f} {up:.1f}h0" for across, up in points))

@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from temp0.core.analysis import Analysis, ForkTree, PromptAnalysis, Verdict
 from temp0.core.descent import Descent
+from temp0.core.detail import DRAWN_ATTEMPTS, DRAWN_PROMPTS
 from temp0.core.second_pass import SecondPass
 from temp0.report import figure
 from temp0.report.answer import answers, blocks, completions
@@ -134,6 +135,8 @@ def _environment() -> Environment:
         "script": Markup(script),
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
         "row_height": ROW,
+        "drawn_prompts": DRAWN_PROMPTS,
+        "drawn_attempts": DRAWN_ATTEMPTS,
         "texts_shown": _TEXTS,
         "colours": _COLOURS,
         "unknown": figure.UNKNOWN,

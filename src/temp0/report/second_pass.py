@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from temp0.core.descent import Descent, Origin
 from temp0.core.margin import CONFIDENT_ABOVE, NEAR_UP_TO
-from temp0.core.second_pass import DID_NOT_GO_ON, ForkLook, Look
+from temp0.core.second_pass import DID_NOT_GO_ON, ForkLook, Look, moved_by_reading
 from temp0.report.figure import UNBROKEN, logprob, number, percent, some
 from temp0.report.tree_finding import class_words, replay_words
 from temp0.report.visible import beginning
@@ -38,7 +38,7 @@ def _conclusion(fork: ForkLook) -> str:
     shown = [look for look in reached if look.margins]
     if not shown:
         return f"How nearly tied the tokens are is not known: {reached[0].reason}. {_ways(fork, reached)}"
-    return " ".join([_tie(fork, shown[0]), _company(fork, shown), _ways(fork, reached)])
+    return " ".join([_tie(fork, shown[0]), _company(fork, shown), *_reading(fork), _ways(fork, reached)])
 
 
 def _began_anew(fork: ForkLook) -> str:
@@ -86,6 +86,17 @@ def _company(fork: ForkLook, shown: Sequence[Look]) -> str:
     assert first is not None
     enough = "more than the lead, so that it can swap them" if fork.moved > first.median else "less than the lead"
     return f"Company moved their difference by {logprob(fork.moved)} nats, {enough}."
+
+
+def _reading(fork: ForkLook) -> tuple[str, ...]:
+    """What it does to read the beginning where the answer wrote it."""
+    moved = moved_by_reading(fork.looks)
+    if not moved:
+        return ()
+    return (
+        f"In the same company it moved by {logprob(moved)} nats where the beginning was given and not written: what is "
+        "given is read many tokens at once, which is another shape of a batch.",
+    )
 
 
 def _ways(fork: ForkLook, reached: Sequence[Look]) -> str:

@@ -21,6 +21,7 @@ _LEFT, _RIGHT, _TOP = 132.0, 464.0, 8.0
 _BAND, _ROW = 17.0, 20.0
 _MOST_CONDITIONS, _MOST_TEXTS = 5, 7
 _LEAST_WIDTH = 1.6
+_LEAST_SECONDS = 2.0
 
 Row = tuple[str, str, list[TimelineEntry]]
 """What a row is named, its kind, and its attempts."""
@@ -32,8 +33,8 @@ def timeline_figure(prompt: PromptAnalysis) -> Markup | None:
     if len(rows) < 2:
         return None
     first = min(one.started_s for one in prompt.timeline)
-    last = max(one.ended_s for one in prompt.timeline)
-    x = Scale(low=0, high=max(last - first, 0.001), start=_LEFT, end=_RIGHT)
+    took_s = max(0.001, max(one.ended_s for one in prompt.timeline) - first)
+    x = Scale(low=0, high=took_s, start=_LEFT, end=_RIGHT)
     bands = _bands(prompt)
     bottom = _TOP + _BAND * len(bands) + 10 + _ROW * len(rows)
     told = "; ".join(f"{name}: {some(len(own), 'attempt')}" for name, _, own in rows)
@@ -46,7 +47,9 @@ def timeline_figure(prompt: PromptAnalysis) -> Markup | None:
     for place, (name, kind, own) in enumerate(rows):
         middle = _TOP + _BAND * len(bands) + 10 + _ROW * (place + 0.5)
         _row(svg, name, kind, middle, _bars(own, x, first, middle))
-    count_axis(svg, x, bottom, "seconds since its first attempt")
+    unit, scale = ("seconds", 1) if took_s >= _LEAST_SECONDS else ("milliseconds", 1000)
+    axis = Scale(low=0, high=scale * took_s, start=_LEFT, end=_RIGHT)
+    count_axis(svg, axis, bottom, f"{unit} since its first attempt")
     return drawn(svg)
 
 

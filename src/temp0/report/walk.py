@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -49,8 +49,9 @@ def walk(prompt: PromptAnalysis, room: int) -> Step | None:
     shown = 1 + sum(min(len(fork.branches), _MOST_OF_A_FORK) for fork in opened.values())
     limit = max(_SHORTEST, min(_LONGEST, room // shown))
     conditions = {text.sha256: text.conditions for text in prompt.texts}
+    names = [one.name for one in prompt.conditions]
     root = Branch(text=tree.text, count=tree.count, sha256=tuple(conditions), finishes=(), fork=tree.fork)
-    return _step(root, opened, conditions, limit)
+    return _step(root, opened, conditions, names, limit)
 
 
 def _opened(root: Fork) -> dict[int, Fork]:
@@ -70,7 +71,7 @@ def _opened(root: Fork) -> dict[int, Fork]:
     return opened
 
 
-def _step(branch: Branch, opened: Mapping[int, Fork], conditions: Conditions, limit: int) -> Step:
+def _step(branch: Branch, opened: Mapping[int, Fork], conditions: Conditions, names: Sequence[str], limit: int) -> Step:
     fork = branch.fork if branch.fork and id(branch.fork) in opened else None
     branches, hidden = (fork.branches[:_MOST_OF_A_FORK], fork.branches[_MOST_OF_A_FORK:]) if fork else ((), ())
     counts = Counter[str]()
@@ -79,11 +80,11 @@ def _step(branch: Branch, opened: Mapping[int, Fork], conditions: Conditions, li
     return Step(
         count=branch.count,
         text=elided(branch.text, limit),
-        conditions=tuple(counts.items()),
+        conditions=tuple((name, counts[name]) for name in names if counts[name]),
         sha256=branch.sha256[0] if len(branch.sha256) == 1 else None,
         finish=", ".join(one.reason for one in branch.finishes[:3] if one.reason),
         char=fork.char if fork else None,
-        below=tuple(_step(one, opened, conditions, limit) for one in branches),
+        below=tuple(_step(one, opened, conditions, names, limit) for one in branches),
         others=len(hidden),
         others_count=sum(one.count for one in hidden),
         folded=branch.fork is not None and fork is None,

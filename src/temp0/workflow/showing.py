@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from temp0.core.analysis import Analysis
+from temp0.core.descent import Descent
+from temp0.core.second_pass import SecondPass
 from temp0.errors import UsageError
 from temp0.report import (
     card,
@@ -50,6 +53,7 @@ __all__ = [
     "tax_terminal",
     "terminal",
     "terminal_text",
+    "write_explanation",
     "write_report",
     "write_text",
 ]
@@ -81,6 +85,19 @@ def check_writable(path: Path) -> None:
 def write_report(analysis: Analysis, form: Form, path: Path, *, store: Path | None = None) -> None:
     """Write the analysis into a file. Raises `UsageError` where that cannot be."""
     write_text(path, shown(analysis, form, store=store))
+
+
+def write_explanation(
+    analysis: Analysis,
+    second: SecondPass,
+    descents: Sequence[Descent],
+    path: Path,
+    *,
+    store: Path | None = None,
+) -> None:
+    """Write the page of an analysis with its explanation. Raises `UsageError` where that cannot be."""
+    kept = None if store is None else str(store)
+    write_text(path, html(analysis, store=kept, second=second, descents=descents))
 
 
 def write_text(path: Path, text: str, *, append: bool = False) -> None:

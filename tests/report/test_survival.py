@@ -1,0 +1,60 @@
+"""The survival curve: counted from the fork tree, equal to counting pairs of texts one by one."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import analysis_samples as samples
+import pytest
+import reason_samples as reasons
+from analysis_samples import ALONE, COMPANY, analyzed
+
+from temp0.report.survival import Curve, survival, survival_figure
+
+TEXTS = ["abcd", "abcd", "abxd", "abx", "q", "abcd!"]
+
+
+def equal_pairs(texts: list[str], char: int) -> float:
+    """The share of pairs that are equal up to and with a character, or ended alike before it."""
+    pairs = list(combinations(texts, 2))
+    return sum(a[: char + 1] == b[: char + 1] for a, b in pairs) / len(pairs)
+
+
+def share_at(curve: Curve, char: int) -> float:
+    return next((share for at, share in reversed(curve.steps) if at <= char), 1.0)
+
+
+def test_the_closed_form_equals_counting_pairs() -> None:
+    (curve,) = survival(analyzed({"A": {ALONE: TEXTS}}).prompts[0])
+
+    for char in range(8):
+        assert share_at(curve, char) == pytest.approx(equal_pairs(TEXTS, char)), char
+
+
+def test_each_condition_has_its_own_curve_which_ends_at_its_agreement() -> None:
+    prompt = analyzed({"A": {ALONE: ["one"] * 6, COMPANY: ["one"] * 5 + ["once"] * 3}}).prompts[0]
+    alone, company = survival(prompt)
+
+    assert (alone.name, alone.steps) == ("alone", ())
+    assert company.steps == ((2, pytest.approx(1 - 15 / 28)),)
+    ends = [one.agreement.value for one in prompt.conditions if one.agreement]
+    assert [alone.end, company.end] == pytest.approx(ends)
+
+
+def test_answers_that_never_part_have_no_curve() -> None:
+    assert survival(samples.agreed().prompts[0]) == ()
+    assert survival_figure(samples.agreed().prompts[0]) is None
+
+
+def test_many_conditions_share_one_curve() -> None:
+    (curve,) = survival(reasons.crossed().prompts[1])
+
+    assert curve.name == "all 20 conditions"
+
+
+def test_the_figure_says_in_words_what_it_draws() -> None:
+    figure = survival_figure(samples.five_prompts().prompts[2])
+
+    assert figure is not None
+    assert "company 8: 60.5\u00a0% of the pairs of 20 completions to the end" in figure
+    assert figure.count('class="curve s1 d1"') == 2
