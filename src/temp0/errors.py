@@ -9,6 +9,7 @@ was seen, what was expected and what to do, and carries the exit code that the c
     │   ├── PromptFileError  a prompt file that cannot be read
     │   └── LogFileError     another tool's file that cannot be read
     ├── EndpointError        an endpoint that cannot be addressed at all
+    │   └── UnreachableError one that may be right, and does not answer
     ├── StoreError           a store that cannot be opened, read or written
     │   └── UnknownRunError  no run, or more than one, with that id
     ├── ModelError           weights that are absent, damaged or of another kind
@@ -44,6 +45,10 @@ class LogFileError(UsageError):
 
 class EndpointError(Temp0Error):
     """An endpoint that cannot be addressed at all: no such scheme, no such dialect, no model."""
+
+
+class UnreachableError(EndpointError):
+    """An endpoint that may be right and does not answer now: an outage, of which nothing was measured."""
 
 
 class StoreError(Temp0Error):

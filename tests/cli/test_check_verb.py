@@ -100,6 +100,54 @@ def test_an_endpoint_that_is_down_is_not_measured_and_never_green(tmp_path):
     assert all("refused" in one["words"] for one in found["checked"])
 
 
+def test_a_server_that_does_not_say_its_model_because_it_is_down_is_an_outage(tmp_path):
+    settings(tmp_path, "http://127.0.0.1:9/v1")
+    found = checked(tmp_path)
+    assert found["exit_code"] == 3
+    assert all("no server answers" in one["words"] for one in found["checked"])
+
+
+@pytest.mark.parametrize(
+    ("url", "more", "told"),
+    [
+        ("ftp://127.0.0.1/v1", "", "begins with 'ftp'"),
+        ("http://127.0.0.1:9/v1", 'api = "smoke-signals"\nmodel = "m"', "smoke-signals"),
+        ("fake:sped=1", "", "no setting 'sped'"),
+        ("http://127.0.0.1:9/v1", 'model = "m"\nheaders = { X-Pass = "$NO_SUCH_VARIABLE" }', "NO_SUCH_VARIABLE"),
+        ("http://127.0.0.1:9/v1", 'model = "m"\nextra = { api_key = "x" }', "may be a secret"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_right_is_refused_before_the_others_are_paid_for(tmp_path, url, more, told):
+    with serving(Speaker()) as server:
+        settings(tmp_path, server.url)
+        with (tmp_path / "temp0.toml").open("a") as file:
+            file.write(f'[[check.endpoints]]\nname = "wrong"\nurl = "{url}"\n{more}\n')
+        call = gate(tmp_path)
+        assert server.seen == []
+    assert call.returncode == 2
+    assert told in call.stderr
+
+
+def test_headers_and_extra_fields_of_the_settings_are_sent_and_no_secret_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEAM_PASS", "open-sesame")
+    with serving(Speaker(), delay_s=0.2) as server:
+        settings(tmp_path, server.url)
+        with (tmp_path / "temp0.toml").open("a") as file:
+            file.write('headers = { X-Pass = "$TEAM_PASS" }\nextra = { top_k = 1 }\n')
+        assert gate(tmp_path, "--update").returncode == 0
+        assert {seen.headers["X-Pass"] for seen in server.seen} == {"open-sesame"}
+        assert {seen.body["top_k"] for seen in server.seen} == {1}
+    for path in tmp_path.iterdir():
+        assert b"open-sesame" not in path.read_bytes()
+
+
+def test_conditions_of_the_settings_are_asked(tmp_path):
+    settings(tmp_path, "fake:delay_ms=20", more='logprobs = "both"')
+    gate(tmp_path, "--update")
+    conditions = json.loads((tmp_path / "temp0-baseline.json").read_text())["endpoints"][0]["conditions"]
+    assert conditions == ["alone", "alone, logprobs", "company 2", "company 2, logprobs"]
+
+
 def test_every_file_for_ci_tells_the_outcomes_apart(tmp_path, speaker):
     speaker.words = ["Because.", "Just so."]
     call = gate(
@@ -157,7 +205,7 @@ def test_two_checks_at_once_on_one_store_both_come_to_an_end(tmp_path, speaker):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("[check]\nn = 0\n", "check.n is 0"), (None, "no settings in"), ("[check", "not TOML")]
+    ("text", "told"), [("[check]\nn = 0\n", "check.n"), (None, "no settings in"), ("[check", "not TOML")]
 )
 def test_settings_that_cannot_be_right_are_a_usage_error(tmp_path, text, told):
     if text is not None:

@@ -23,7 +23,7 @@ def test_a_run_that_varies_beside_one_that_does_not(store: tuple[str, ...]) -> N
     lines = call.stdout.splitlines()
     assert lines[0].split()[:2] == ["A", "DIVERGED"]
     assert lines[2].split()[:2] == ["B", "AGREED"]
-    assert "A gave more than one answer to 2 of 2 prompts, B gave one answer to both prompts." in call.stdout
+    assert "A gave more than one answer to both prompts, B gave one answer to both prompts." in call.stdout
     assert "tokens/s A" in call.stdout
 
 
@@ -50,3 +50,32 @@ def test_the_list_of_runs_never_cuts_an_id(store: tuple[str, ...]) -> None:
 
 def test_an_empty_store_has_nothing_to_compare(tmp_path: Path) -> None:
     assert temp0("compare", *in_store(tmp_path)).returncode == 2
+
+
+def test_runs_with_commas_between_are_one_side(store: tuple[str, ...]) -> None:
+    found = document(temp0("compare", "last~1,last", "last~2", "--json", *store))
+    assert found["exit_code"] == 1
+    assert [len(found[side]["runs"]) for side in "ab"] == [2, 1]
+    assert {prompt["change"]["blocks_a"] for prompt in found["prompts"]} == {20}
+    assert all(prompt["change"]["is_beyond_chance"] for prompt in found["prompts"])
+
+
+def test_a_run_that_is_named_twice_on_one_side_is_refused(store: tuple[str, ...]) -> None:
+    call = temp0("compare", "last,last", "last~1", *store)
+    assert call.returncode == 2
+    assert "named twice" in call.stderr
+
+
+def test_three_sides_are_a_matrix(store: tuple[str, ...]) -> None:
+    call = temp0("compare", "last~2", "last~1", "last", *store)
+    assert call.returncode == 1
+    assert "2 of 2" in call.stdout
+    found = document(temp0("compare", "last~2", "last~1", "last", "--json", *store))
+    assert [(pair["a"], pair["b"], pair["same"]) for pair in found["pairs"]][-1] == (1, 2, 2)
+
+
+def test_a_file_beside_a_run_is_told_from_a_run_that_does_not_exist(store: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "answers.jsonl").write_text('{"id": "a", "text": "x", "score": 1}\n')
+    call = temp0("compare", str(tmp_path / "answers.jsonl"), "last", *store)
+    assert call.returncode == 2
+    assert "temp0 import makes a run of it" in call.stderr

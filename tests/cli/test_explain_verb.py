@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from command import Reply, Seen, chat, document, in_store, serving, temp0
+from command import Reply, Seen, chat, document, in_store, reply, serving, temp0
 
 WORDS = ("It", " is", " stale")
 PLAN = ("--prompt", "Why?", "-n", "8", "--company", "1,4", "--max-tokens", "8")
@@ -46,6 +46,35 @@ def _with(logprobs: object, words: tuple[str, ...]) -> Reply:
         "logprobs": logprobs,
     }
     return chat(None, choices=[choice])
+
+
+def begun_by(seen: Seen) -> str | None:
+    """What the client has begun of the answer."""
+    last = seen.body["messages"][-1]
+    return last["content"] if last["role"] == "assistant" else None
+
+
+def whole(seen: Seen) -> str:
+    return "It is so stale" if seen.in_flight < 2 else "It is too stale"
+
+
+def continuing(seen: Seen) -> Reply:
+    """Goes on from the words it is given, as it would have said them."""
+    begun = begun_by(seen) or ""
+    if begun:
+        assert (seen.body["continue_final_message"], seen.body["add_generation_prompt"]) == (True, False)
+    return chat(whole(seen).removeprefix(begun))
+
+
+def beginning_anew(seen: Seen) -> Reply:
+    return chat(whole(seen) if begun_by(seen) is None else "Sure! It is so stale")
+
+
+def refusing(seen: Seen) -> Reply:
+    """Knows no field that asks to go on, and goes on from a last message by itself."""
+    if named := [name for name in ("continue_final_message", "add_generation_prompt") if name in seen.body]:
+        return reply({"error": {"message": f"Unrecognized request argument supplied: {named[0]}"}}, 400)
+    return chat(whole(seen).removeprefix(begun_by(seen) or ""))
 
 
 def untold(seen: Seen) -> Reply:
@@ -94,6 +123,32 @@ def test_without_logprobs_the_words_say_what_is_not_known(tmp_path):
         found = temp0("explain", run, "-n", "4", *in_store(tmp_path))
     assert found.returncode == 0
     assert "How nearly tied the tokens are is not known: no tokens were told." in " ".join(found.stdout.split())
+
+
+@pytest.mark.parametrize("answer", [continuing, refusing])
+def test_an_answer_is_continued_from_just_before_its_fork(tmp_path, answer):
+    with serving(answer, delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+        found = document(temp0("explain", run, "-n", "4", *in_store(tmp_path), "--json"))
+    (fork,) = found["forks"]
+    looks = {(look["condition"], look["way"]): look for look in fork["looks"]}
+    alone, company = (looks[name, "continued"] for name in ("alone, logprobs", "company 4, logprobs"))
+    ways = [branch["text"] for branch in fork["branches"]]
+    assert (alone["reached"], alone["followed"][ways.index("so stale")]) == (4, 4)
+    assert company["reached"] == 4
+    assert company["followed"][ways.index("too stale")] > 0
+    assert "did not go on" not in fork["words"]
+
+
+def test_a_server_that_begins_another_answer_is_said_not_to_go_on(tmp_path):
+    with serving(beginning_anew, delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+        found = document(temp0("explain", run, "-n", "4", *in_store(tmp_path), "--json"))
+    (fork,) = found["forks"]
+    anew = [look for look in fork["looks"] if look["way"] == "continued"]
+    assert [(look["completions"], look["reached"], look["elsewhere"]) for look in anew] == [(4, 0, 0)] * 2
+    assert "The endpoint did not go on from a given beginning" in fork["words"]
+    assert all(look["reached"] == 4 for look in fork["looks"] if look["way"] == "asked again")
 
 
 def test_a_server_that_is_gone_is_no_explanation(tmp_path):

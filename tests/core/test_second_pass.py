@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from building import ALONE, IN_COMPANY, WITH_LOGPROBS, built_run
 
+from temp0.core.detail import Position
 from temp0.core.judgement import analysis
-from temp0.core.junction import BIN_EDGES, Position, bins, positions, walk
+from temp0.core.junction import BIN_EDGES, bins, positions, walk
 from temp0.core.plan import Condition
 from temp0.core.run import Alternative, Completion, Token
-from temp0.core.second_pass import beginning, continuation, second_pass, units
+from temp0.core.second_pass import (
+    DID_NOT_GO_ON,
+    beginning,
+    continuation,
+    moved_by_reading,
+    second_pass,
+    units,
+)
 
 LOUD = Condition(company=8, logprobs=True)
 FIRST = analysis(built_run({"E": {ALONE: ["the red fox"] * 4, IN_COMPANY: ["the red fox"] * 6 + ["the rare fox"] * 2}}))
@@ -64,6 +73,34 @@ def test_what_company_moved_is_the_change_of_the_difference_between_the_two_like
     assert unknown.moved is None
 
 
+def both_ways(written, given):
+    """The fork, its answer asked again and continued from its beginning, both alone."""
+    run = built_run({"E": {WITH_LOGPROBS: [*written, *given]}})
+    begun = continuation(run.plan.prompts[0], "the", n=len(given), max_tokens=8)
+    attempts = tuple(replace(each, prompt=begun.id if each.outcome in given else "E") for each in run.attempts)
+    plan = replace(run.plan, prompts=(*run.plan.prompts, begun))
+    (fork,) = second_pass(FIRST, replace(run, plan=plan, attempts=attempts)).forks
+    return fork
+
+
+def test_what_reading_moved_is_not_said_to_be_companys():
+    given = told((" red", 0.3, " rare"), (" fox", 4.0, " dog"))
+    fork = both_ways([RED, RED], [given])
+    assert [look.way for look in fork.looks] == ["asked again", "continued"]
+    assert fork.moved is None
+    assert moved_by_reading(fork.looks) == pytest.approx(0.28)
+    still = told((" red", 0.02, " rare"), (" fox", 4.0, " dog"))
+    assert moved_by_reading(both_ways([RED], [still]).looks) == 0
+    assert moved_by_reading(both_ways([RED], [still]).looks[:1]) is None
+
+
+def test_alone_is_looked_at_before_company_whichever_was_asked_first():
+    run = built_run({"E": {WITH_LOGPROBS: [RED], LOUD: [RARE]}})
+    attempts = tuple(replace(each, order=9 - each.order) for each in run.attempts)
+    (fork,) = second_pass(FIRST, replace(run, attempts=attempts)).forks
+    assert [look.condition for look in fork.looks] == [WITH_LOGPROBS.name, LOUD.name]
+
+
 def test_answers_that_left_before_the_fork_did_not_reach_it():
     other = told(("a", 1.0, "the"), (" red", 0.1, " rare"))
     (fork,) = look_again({WITH_LOGPROBS: [other] * 3 + [RED]}).forks
@@ -103,6 +140,36 @@ def test_a_continued_answer_is_read_from_where_it_was_begun():
 
 def _fields(value):
     return {name: getattr(value, name) for name in value.__slots__}
+
+
+def continued(*answers, begun="the"):
+    """The looks at the fork, the endpoint asked to go on from a beginning and having said these."""
+    run = built_run({"E": {WITH_LOGPROBS: list(answers)}})
+    prompt = continuation(run.plan.prompts[0], begun, n=len(answers), max_tokens=8)
+    attempts = tuple(replace(each, prompt=prompt.id) for each in run.attempts)
+    (fork,) = second_pass(FIRST, replace(run, plan=replace(run.plan, prompts=(prompt,)), attempts=attempts)).forks
+    return fork.looks
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("Sure! A red one", DID_NOT_GO_ON),
+        ("red fox", DID_NOT_GO_ON),
+        ("", DID_NOT_GO_ON),
+        (" blue", DID_NOT_GO_ON),
+        ("the red fox", f"{DID_NOT_GO_ON}: it says it again"),
+    ],
+)
+def test_an_endpoint_that_begins_anew_is_said_not_to_go_on_and_went_nowhere(answer, reason):
+    (look,) = continued(answer, answer)
+    assert (look.completions, look.reached, look.followed, look.elsewhere) == (2, 0, (0, 0), 0)
+    assert look.reason == reason
+
+
+def test_an_endpoint_that_went_on_once_goes_on_and_may_go_elsewhere():
+    (look,) = continued(" rare fox", " round fox", "no")
+    assert (look.reached, look.followed, look.elsewhere, look.reason) == (2, (0, 1), 1, "no tokens were told")
 
 
 def test_prompts_that_the_first_run_has_not_are_left_out():

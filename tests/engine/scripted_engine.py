@@ -45,10 +45,15 @@ def scripted_scores(request: Request) -> tuple[Score, ...]:
 
 
 class PlainTemplate:
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message], *, opens_answer: bool = True) -> str:
         if any(message.content == "refuse me" for message in messages):
             raise RequestError("the chat template refuses these messages")
-        return "".join(f"{message.role}:{message.content}\n" for message in messages)
+        return "".join(f"{message.role}:{message.content}\n" for message in messages) + (
+            "" if opens_answer else "(shut)"
+        )
+
+    def begun(self, messages: Sequence[Message]) -> str:
+        return self.render(messages[:-1]) + f"begun:{messages[-1].content}"
 
 
 @dataclass

@@ -27,6 +27,28 @@ def test_a_conversation_is_rendered_as_llama_cpp_renders_it(source: str, case: d
     assert ChatTemplate(source).render(messages) == case["prompt"]
 
 
+@pytest.mark.parametrize("begun", ["One,", " One", "", "  \n", "a<|im_end|>b"])
+def test_a_begun_answer_stands_in_smollm2s_prompt_as_it_stands_in_a_whole_conversation(begun: str) -> None:
+    smollm2 = ChatTemplate(RECORD["templates"][0]["source"])
+    turns = said(("user", "Count."), ("assistant", begun))
+    assert smollm2.begun(turns) + "<|im_end|>\n" == smollm2.render(turns, opens_answer=False)
+
+
+def test_a_begun_answer_stays_as_it_is_where_a_template_trims_what_has_ended() -> None:
+    template = ChatTemplate(
+        "{% for m in messages %}<{{ m.content | trim }}>{% endfor %}{% if add_generation_prompt %}<{% endif %}"
+    )
+    turns = said(("user", "Count. "), ("assistant", " One "))
+    assert template.begun(turns) == "<Count.>< One "
+
+
+def test_a_text_that_stands_in_the_prompt_too_is_not_taken_for_the_beginning() -> None:
+    template = ChatTemplate(
+        "{% for m in messages %}<{{ m.content }}>{% endfor %}{% if add_generation_prompt %}<{% endif %}"
+    )
+    assert template.begun(said(("user", "One"), ("assistant", "One"))) == "<One><One"
+
+
 def test_the_date_is_the_same_on_every_day() -> None:
     assert ChatTemplate("{{ strftime_now('%d %b %Y') }}").render(HI) == "26 Jul 2024"
 

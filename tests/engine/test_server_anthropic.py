@@ -141,7 +141,10 @@ def test_fields_that_change_nothing_are_tolerated(fields):
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "system", "content": "x"}]}, "messages[0].role"),
         ({"messages": [{"role": "user", "content": [{"type": "image"}]}]}, "messages[0].content[0].type"),
-        ({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]}, "last message"),
+        (
+            {"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y "}]},
+            "messages[1].content",
+        ),
     ],
 )
 def test_a_bad_field_is_refused_in_the_shape_of_the_dialect(fields, field):
@@ -153,6 +156,13 @@ def test_a_bad_field_is_refused_in_the_shape_of_the_dialect(fields, field):
     assert body["error"]["type"] == "invalid_request_error"
     assert field in body["error"]["message"]
     assert not engine.requests
+
+
+def test_a_last_message_of_the_assistants_is_gone_on_from():
+    engine = ScriptedEngine()
+    turns = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One,"}]
+    assert answer(engine, messages=turns, system="Be brief.")["content"][0]["text"] == "Hello there!"
+    assert bytes(engine.requests[0].tokens) == b"system:Be brief.\nuser:Count.\nbegun:One,"
 
 
 def test_an_unknown_model_is_not_found():

@@ -185,6 +185,23 @@ def test_text_parts_are_joined_with_nothing_between():
 
 
 @pytest.mark.parametrize(
+    ("fields", "prompt"),
+    [
+        ({"continue_final_message": True, "add_generation_prompt": False}, b"user:Count.\nbegun:One, "),
+        ({"continue_final_message": True}, b"user:Count.\nbegun:One, "),
+        ({"add_generation_prompt": False}, b"user:Count.\nassistant:One, \n(shut)"),
+        ({"add_generation_prompt": True}, b"user:Count.\nassistant:One, \n"),
+        ({}, b"user:Count.\nassistant:One, \n"),
+    ],
+)
+def test_a_last_message_of_the_assistants_is_gone_on_from_where_the_body_says_so(fields, prompt):
+    engine = ScriptedEngine()
+    turns = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One, "}]
+    answer(engine, messages=turns, **fields)
+    assert bytes(engine.requests[0].tokens) == prompt
+
+
+@pytest.mark.parametrize(
     "fields",
     [
         {"tools": [], "tool_choice": "none", "response_format": {"type": "text"}, "logit_bias": {}, "n": 1},
@@ -238,6 +255,10 @@ def test_fields_that_change_nothing_are_tolerated(fields):
         ),
         ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0].content[0].text"),
         ({"model": None}, "model"),
+        ({"continue_final_message": True}, "continue_final_message"),
+        ({"continue_final_message": True, "add_generation_prompt": True}, "continue_final_message"),
+        ({"continue_final_message": 1}, "continue_final_message"),
+        ({"add_generation_prompt": "no"}, "add_generation_prompt"),
         ({"model": 5}, "model"),
     ],
 )

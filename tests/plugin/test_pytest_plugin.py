@@ -55,6 +55,15 @@ def test_undecided_and_not_measured_are_counted_by_themselves_and_fail_the_sessi
     assert "passed" not in call.stdout
 
 
+def test_a_server_that_is_down_is_not_measured_and_an_address_that_cannot_be_right_is_an_error(tmp_path):
+    test = asks("http://127.0.0.1:9/v1").replace("test_it", "test_down")
+    test += asks("ftp://127.0.0.1/v1").replace("test_it", "test_wrong")
+    call = run_pytest(tmp_path, "-q", test=test)
+    assert "1 failed" in call.stdout
+    assert "1 not measured" in call.stdout
+    assert "begins with 'ftp'" in call.stdout
+
+
 @pytest.mark.parametrize(("undecided", "told"), [("skip", "1 skipped"), ("pass", "1 passed")])
 def test_what_is_done_when_undecided_can_be_set(tmp_path, undecided, told):
     call = run_pytest(tmp_path, "-q", test=asks("fake:variants=1,seed=3", rate=0.01, undecided=undecided))

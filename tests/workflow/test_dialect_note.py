@@ -1,10 +1,14 @@
 """Before anything is asked it is said which dialect is spoken, and what says so."""
 
 import asyncio
+import io
 import json
+from pathlib import Path
 
 import pytest
 
+from temp0.errors import UsageError
+from temp0.store import Store
 from temp0.workflow import planning
 from temp0.workflow.planning import Wish
 from temp0.workflow.probing import Where, probe
@@ -46,6 +50,17 @@ def notes(path: str, api: str | None = None) -> tuple[str, ...]:
 )
 def test_the_first_note_says_which_dialect_is_spoken_and_why(path: str, api: str | None, note: str) -> None:
     assert notes(path, api)[0] == note
+
+
+def test_a_prompt_that_the_dialect_cannot_say_is_refused_before_anything_is_stored(tmp_path: Path) -> None:
+    turns = '{"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]}'
+    prompts = planning.file_prompts(io.StringIO(turns), "a file", Wish(n=1))
+    plan = planning.plan(prompts, planning.conditions(company=(1,)))
+    with Store.open(tmp_path / "runs.db") as store:
+        where = Where(url="http://127.0.0.1:9/v1", model="m", api="openai-completions")
+        with pytest.raises(UsageError, match="sends one text"):
+            asyncio.run(probe(plan, where, store=store))
+        assert store.runs() == ()
 
 
 def test_nothing_is_said_of_an_endpoint_that_is_not_asked_over_http() -> None:

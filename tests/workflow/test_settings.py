@@ -6,7 +6,7 @@ import pytest
 
 from temp0.core.gate import Tolerance
 from temp0.errors import UsageError
-from temp0.workflow.settings import check_settings, find_settings
+from temp0.workflow.settings import check_settings, find_settings, pytest_settings
 
 
 def written(folder, text, name="temp0.toml"):
@@ -23,6 +23,10 @@ def test_everything_that_can_be_said_is_read(tmp_path):
             [check]
             n = 12
             company = [1, 4]
+            filler = "mixed"
+            cache = "both"
+            logprobs = "both"
+            stream = "on"
             max_tokens = 32
             seed = 5
             max_requests = 900
@@ -38,6 +42,12 @@ def test_everything_that_can_be_said_is_read(tmp_path):
             api = "openai-chat"
             key_env = "KEY"
             timeout_s = 5
+            connect_timeout_s = 2
+            first_byte_timeout_s = 3
+            patience_s = 0
+            headers = { X-Team = "red", X-Pass = "$PASS" }
+            extra = { top_k = 1 }
+            greedy = false
             exclusive = true
             [[check.endpoints]]
             arithmetic = "invariant"
@@ -51,6 +61,9 @@ def test_everything_that_can_be_said_is_read(tmp_path):
     assert settings.prompts == ("Say hi.", "Say ho.")
     first, second = settings.endpoints
     assert (first.name, first.key_env, first.timeout_s, first.exclusive) == ("prod", "KEY", 5.0, True)
+    assert (first.connect_timeout_s, first.first_byte_timeout_s, first.patience_s) == (2.0, 3.0, 0.0)
+    assert (first.headers, first.extra, first.greedy) == ({"X-Team": "red", "X-Pass": "$PASS"}, {"top_k": 1}, False)
+    assert (settings.filler, settings.cache, settings.logprobs, settings.stream) == ("mixed", "both", "both", "on")
     assert (second.name, second.url, second.arithmetic) == ("endpoint-2", None, "invariant")
 
 
@@ -97,6 +110,11 @@ def test_a_folder_without_settings_says_what_to_write(tmp_path):
         ('[[check.endpoints]]\nname = "a"\n[[check.endpoints]]\nname = "a"', "two endpoints are called 'a'"),
         ("[[check.endpoints]]\ntimeout_s = 0", "timeout_s"),
         ("[[check.endpoints]]\nurl = ''", "url"),
+        ("[[check.endpoints]]\npatience_s = -1", "patience_s"),
+        ('[[check.endpoints]]\nurl = "fake:"\narithmetic = "stock"', "endpoint-1 has a url, and arithmetic"),
+        ('[[check.endpoints]]\nname = "x"\nmodel = "m"', "endpoint x has no url.*, and model"),
+        ("[[check.endpoints]]\nheaders = { a = 1 }", "headers"),
+        ('[check]\ncache = "hot"', "check.cache"),
         ("[check", "is not TOML"),
     ],
 )
@@ -108,3 +126,11 @@ def test_what_cannot_be_right_is_refused_by_name(tmp_path, text, told):
 def test_a_file_that_is_not_there_is_said(tmp_path):
     with pytest.raises(UsageError, match="cannot read"):
         check_settings(tmp_path / "none.toml")
+
+
+def test_pytest_is_set_by_pyproject_where_temp0_toml_speaks_of_the_gate_alone(tmp_path):
+    written(tmp_path, "[check]\nn = 3")
+    written(tmp_path, "[tool.temp0.pytest]\nn = 5", name="pyproject.toml")
+    assert pytest_settings(tmp_path) == {"n": 5}
+    written(tmp_path, "[pytest]\nn = 7")
+    assert pytest_settings(tmp_path) == {"n": 7}

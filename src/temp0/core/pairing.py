@@ -1,31 +1,69 @@
-"""Two runs of the same prompts side by side: what each answered, and how fast.
+"""Two runs of the same prompts side by side, or two groups of runs: what changed, and how fast each was.
 
-Prompts meet by what was asked, conditions by name; what only one run has is named and compared with nothing.
+Prompts meet by what was asked, conditions by name; what only one side has is named and compared with nothing.
 """
 
 from __future__ import annotations
 
-import os.path
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
 
 from temp0.core.analysis import Analysis, PromptAnalysis, Verdict
+from temp0.core.change import Blocks, Change, change, contrasts
+from temp0.core.chapter import Chapter, Preface, chapters, preface
+from temp0.core.comparison import DRAWS, Stratum, cautious_p, holm
+from temp0.core.estimate import ALPHA
+from temp0.core.facts import Facts, completions, facts, grouped
 from temp0.core.judgement import analysis
+from temp0.core.level import shared_length
+from temp0.core.pooling import Asked, asked_of, pooled
 from temp0.core.run import Attempt, Completion, Run
+from temp0.core.text import utf8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """What is compared: one run, or several pooled. `heads` are the runs without attempts, `judged` all of them as one.
+
+    `prompts` and `blocks` are by what was asked; blocks are those that count, by condition.
+    """
+
+    heads: tuple[Run, ...]
+    judged: Analysis
+    prompts: Mapping[Asked, PromptAnalysis]
+    blocks: Mapping[Asked, Blocks]
+    rates: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModalFork:
+    """Where the two commonest texts of a prompt part: 0-based character and byte, and how each goes on from there."""
+
+    char: int
+    byte: int
+    a: str
+    b: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedPrompt:
-    """One prompt in both runs; `part_at` is the character where the two commonest texts part, `None` if nowhere."""
+    """One prompt on both sides; `fork` is where the two commonest texts part, `None` if nowhere."""
 
     a: PromptAnalysis
     b: PromptAnalysis
-    part_at: int | None
+    fork: ModalFork | None
+    change: Change
+
+    @property
+    def part_at(self) -> int | None:
+        """The character where the two commonest texts part."""
+        return None if self.fork is None else self.fork.char
 
     @property
     def is_answered(self) -> bool:
-        """Whether both runs have a completion of it."""
+        """Whether both sides have a completion of it."""
         return bool(self.a.texts and self.b.texts)
 
 
@@ -45,14 +83,26 @@ class PairedRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """Two runs, their prompts and conditions in the first one's order; `only_a` and `only_b` are ids of prompts."""
+    """Two sides, their prompts and conditions in the first one's order; `only_a` and `only_b` are ids of prompts.
+
+    `p` is the chance of so large a difference over all prompts if both sides answered alike, from permuting blocks
+    within each prompt and condition; `None` where there is nothing to compare.
+    """
 
     a: Analysis
     b: Analysis
+    runs_a: tuple[Run, ...]
+    runs_b: tuple[Run, ...]
     prompts: tuple[PairedPrompt, ...]
+    p: float | None
     rates: tuple[PairedRate, ...]
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
+
+    @property
+    def is_beyond_chance(self) -> bool:
+        """Whether the answers to all prompts together changed by more than each side varies by itself."""
+        return self.p is not None and self.p <= ALPHA
 
     @property
     def exit_code(self) -> int:
@@ -69,38 +119,88 @@ class Pairing:
         return 4 if unsure or any(one.a.verdict is Verdict.UNDECIDED for one in answered) else 0
 
 
-def pairing(a: Run, b: Run) -> Pairing:
-    """Both runs, judged afresh."""
-    judged_a, judged_b = analysis(a), analysis(b)
-    of_a, of_b = _by_question(a, judged_a), _by_question(b, judged_b)
-    names_of_b = {condition.name for condition in b.plan.conditions}
-    return Pairing(
-        a=judged_a,
-        b=judged_b,
-        prompts=tuple(
-            PairedPrompt(a=one, b=of_b[asked], part_at=_part_at(one, of_b[asked]))
-            for asked, one in of_a.items()
-            if asked in of_b
-        ),
-        rates=tuple(
-            PairedRate(condition=name, a=tokens_per_s(a, name), b=tokens_per_s(b, name))
-            for condition in a.plan.conditions
-            if (name := condition.name) in names_of_b
-        ),
-        only_a=tuple(one.id for asked, one in of_a.items() if asked not in of_b),
-        only_b=tuple(one.id for asked, one in of_b.items() if asked not in of_a),
+def side(runs: Sequence[Run]) -> Side:
+    """Runs of one side, pooled and judged afresh."""
+    run = pooled(runs)
+    judged = analysis(run)
+    asked = tuple(asked_of(run))
+    front = preface(run)
+    return Side(
+        heads=tuple(replace(one, attempts=(), samples=()) for one in runs),
+        judged=judged,
+        prompts=dict(zip(asked, judged.prompts, strict=True)),
+        blocks={name: _blocks(front, chapter) for name, chapter in zip(asked, chapters(run), strict=True)},
+        rates={condition.name: tokens_per_s(run, condition.name) for condition in run.plan.conditions},
     )
 
 
-def _by_question(run: Run, judged: Analysis) -> dict[object, PromptAnalysis]:
-    """Each prompt by what was asked; of two that ask the same, the first meets the other run's first."""
-    seen: Counter[object] = Counter()
-    found: dict[object, PromptAnalysis] = {}
-    for prompt, one in zip(run.plan.prompts, judged.prompts, strict=True):
-        asked = (prompt.messages, prompt.max_tokens)
-        found[asked, seen[asked]] = one
-        seen[asked] += 1
-    return found
+def pairing(a: Run | Side, b: Run | Side) -> Pairing:
+    """Both sides, and what changed from the first to the second."""
+    first, second = (one if isinstance(one, Side) else side([one]) for one in (a, b))
+    common = [asked for asked in first.prompts if asked in second.prompts]
+    changes, p = _changes(first, second, common)
+    return Pairing(
+        a=first.judged,
+        b=second.judged,
+        runs_a=first.heads,
+        runs_b=second.heads,
+        prompts=tuple(
+            PairedPrompt(a=one, b=other, fork=_fork(one, other), change=found)
+            for one, other, found in zip(
+                [first.prompts[asked] for asked in common],
+                [second.prompts[asked] for asked in common],
+                changes,
+                strict=True,
+            )
+        ),
+        p=p,
+        rates=tuple(
+            PairedRate(condition=name, a=first.rates[name], b=second.rates[name])
+            for name in first.rates
+            if name in second.rates
+        ),
+        only_a=tuple(one.id for asked, one in first.prompts.items() if asked not in second.prompts),
+        only_b=tuple(one.id for asked, one in second.prompts.items() if asked not in first.prompts),
+    )
+
+
+def _blocks(front: Preface, chapter: Chapter) -> Blocks:
+    """The texts of each block, by condition; those with logprobs only where none was asked without."""
+    known = facts(front, chapter)
+    counted = {name: _texts(known, name) for name in known.counted}
+    with_logprobs = {condition.name for condition in known.plan.conditions if condition.logprobs}
+    plain = {name: blocks for name, blocks in counted.items() if name not in with_logprobs}
+    return plain or counted
+
+
+def _texts(known: Facts, condition: str) -> list[Counter[str]]:
+    blocks = grouped((attempt.block, attempt) for attempt in known.counted[condition])
+    return [Counter(one.text for one in completions(block)) for block in blocks.values()]
+
+
+def _changes(a: Side, b: Side, common: Sequence[Asked]) -> tuple[list[Change], float | None]:
+    """The change of each prompt, and the pooled p of all.
+
+    Holm is over the prompts whose p could reach 5 % at all (Tarone, 1990); the others' adjusted p is 1. Nothing is
+    sampled for so many prompts that no sampled p could be small enough for one of them.
+    """
+    seed = a.judged.seed
+    found = [contrasts(a.blocks[asked], b.blocks[asked]) for asked in common]
+    strata = [[part for one in own if (part := one.stratum) is not None] for own in found]
+    is_able = [bool(own) and prod(part.least_p for part in own) <= ALPHA for own in strata]
+    draws = DRAWS if sum(is_able) <= ALPHA * (DRAWS + 1) else 0
+    ps = [_p(own, seed=seed, draws=draws) if both else None for own, both in zip(strata, found, strict=True)]
+    adjusted = holm([p if able else None for p, able in zip(ps, is_able, strict=True)])
+    everything = [part for own in strata for part in own]
+    return [
+        replace(change(own, p), p_adjusted=holm_p if able else None if p is None else 1.0)
+        for own, p, holm_p, able in zip(found, ps, adjusted, is_able, strict=True)
+    ], _p(everything, seed=seed, draws=DRAWS) if any(found) else None
+
+
+def _p(strata: Sequence[Stratum], *, seed: int, draws: int) -> float | None:
+    """How often chance alone looks like this; 1 where exchanging blocks changes nothing."""
+    return cautious_p(strata, seed=seed, draws=draws) if strata else 1.0
 
 
 def tokens_per_s(run: Run, condition: str) -> float | None:
@@ -124,8 +224,10 @@ def _busy_s(attempts: Iterable[Attempt]) -> float:
     return total
 
 
-def _part_at(a: PromptAnalysis, b: PromptAnalysis) -> int | None:
+def _fork(a: PromptAnalysis, b: PromptAnalysis) -> ModalFork | None:
     """Where the commonest texts part; the texts of an analysis begin with the commonest."""
     if not a.texts or not b.texts or a.texts[0].text == b.texts[0].text:
         return None
-    return len(os.path.commonprefix([a.texts[0].text, b.texts[0].text]))
+    one, other = a.texts[0].text, b.texts[0].text
+    char = shared_length(one, other)
+    return ModalFork(char=char, byte=len(utf8(one[:char])), a=one[char:], b=other[char:])

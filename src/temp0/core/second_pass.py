@@ -8,15 +8,16 @@ run's.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from statistics import median
 from typing import Literal
 
 from temp0.core.analysis import Analysis, Choice, Fork
+from temp0.core.detail import Position
 from temp0.core.facts import grouped
-from temp0.core.junction import Position, positions, walk
+from temp0.core.junction import positions, walk
 from temp0.core.margin import own_margin, token_text
 from temp0.core.plan import Message, Prompt
 from temp0.core.run import Completion, Run, Token
@@ -28,6 +29,8 @@ FORMATS = (("bf16", 8), ("fp16", 11), ("fp32", 24))
 """The formats of serving with their bits of significand, the hidden one included."""
 LOGIT_BINADES = (8.0, 32.0)
 """The magnitudes between which the larger logits of language models mostly lie: 8 up to 64, by powers of two."""
+
+DID_NOT_GO_ON = "the endpoint did not go on from a given beginning"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +61,10 @@ class Look:
     """What the attempts of one condition saw at a fork.
 
     `reached` of the `completions` came through the text that all branches share. `followed` counts those that went on
-    as each branch does, `elsewhere` those that went another way. `margins` are of the likeliest token over the second
-    one; `choices` are those of the attempt with the median margin, `distributions` counts unlike ones among those
-    that told any. Where nothing was told, `reason` says why.
+    as each branch does, `elsewhere` those that went another way. Where answers were to be continued and the endpoint
+    began anew, none has reached the fork, and `reason` says so. `margins` are of the likeliest token over the second
+    one; `choices` are those of the attempt with the median margin, `distributions` counts unlike ones among those that
+    told any. Where nothing was told, `reason` says why.
     """
 
     condition: str
@@ -108,7 +112,7 @@ class SecondPass:
 
 def second_pass(first: Analysis, second: Run) -> SecondPass:
     """What the run `second` shows of the forks that `first` found; prompts that `first` has not are left out."""
-    asked = grouped((one.prompt, one) for one in _asked(first, second))
+    asked = grouped((one.prompt, one) for one in _told(first, _asked(first, second)))
     return SecondPass(
         first=first.run,
         second=second.id,
@@ -151,6 +155,7 @@ class _Asked:
     condition: str
     begun: str
     completion: Completion
+    goes_on: bool = True
 
     @property
     def text(self) -> str:
@@ -158,15 +163,33 @@ class _Asked:
 
 
 def _asked(first: Analysis, second: Run) -> list[_Asked]:
-    """The judged completions, in the order in which they were asked for, each with the prompt of the first run."""
+    """The judged completions, each with the prompt of the first run: by condition, then as they were asked for."""
+    conditions = [condition.name for condition in second.plan.conditions]
     known = {prompt.id for prompt in first.prompts}
     whose = {prompt.id: own for prompt in second.plan.prompts if (own := _whose(prompt, known)) is not None}
     return [
         _Asked(prompt=own, condition=attempt.condition, begun=begun, completion=attempt.outcome)
-        for attempt in sorted(second.attempts, key=lambda attempt: attempt.order)
+        for attempt in sorted(second.attempts, key=lambda one: (conditions.index(one.condition), one.order))
         if attempt.role == "judged" and isinstance(attempt.outcome, Completion) and attempt.prompt in whose
         for own, begun in [whose[attempt.prompt]]
     ]
+
+
+def _told(first: Analysis, asked: Sequence[_Asked]) -> list[_Asked]:
+    """The completions, each continued one with whether the endpoint goes on at all: whether any goes on as answers did.
+
+    One of a new turn does not: it would have to begin with what lies between the beginning and a fork.
+    """
+    forks = {prompt.id: list(walk(prompt.tree)) for prompt in first.prompts if prompt.tree}
+    goes_on = any(
+        one.text.startswith(prefix)
+        and (prefix[len(one.begun) :].strip() or _branch_of(fork, one.text[len(prefix) :]) is not None)
+        for one in asked
+        if one.begun
+        for prefix, fork in forks.get(one.prompt, ())
+        if prefix.startswith(one.begun)
+    )
+    return [replace(one, goes_on=goes_on or not one.begun) for one in asked]
 
 
 def _whose(prompt: Prompt, known: Collection[str]) -> tuple[str, str] | None:
@@ -178,7 +201,7 @@ def _whose(prompt: Prompt, known: Collection[str]) -> tuple[str, str] | None:
 
 
 def _fork_look(prompt: str, prefix: str, fork: Fork, asked: Sequence[_Asked]) -> ForkLook:
-    near = [one for one in asked if len(one.begun) <= len(prefix)]
+    near = sorted((one for one in asked if prefix.startswith(one.begun)), key=lambda one: bool(one.begun))
     sides = grouped(((one.condition, bool(one.begun)), one) for one in near)
     looks = tuple(_look(prefix, fork, same) for same in sides.values())
     shown = [look for look in looks if look.margins]
@@ -195,7 +218,7 @@ def _fork_look(prompt: str, prefix: str, fork: Fork, asked: Sequence[_Asked]) ->
 
 
 def _look(prefix: str, fork: Fork, asked: Sequence[_Asked]) -> Look:
-    here = [one for one in asked if one.text.startswith(prefix)]
+    here = [one for one in asked if one.goes_on and one.text.startswith(prefix)]
     ways = [_branch_of(fork, one.text[len(prefix) :]) for one in here]
     seen = [token for one in here if (token := _token_at(one, prefix)) is not None]
     margins = sorted((abs(own), at) for at, token in enumerate(seen) if isinstance(own := own_margin(token), float))
@@ -210,11 +233,14 @@ def _look(prefix: str, fork: Fork, asked: Sequence[_Asked]) -> Look:
         margins=_spread([own for own, _ in margins]) if margins else None,
         distributions=len({(token.logprob, token.top) for token in seen}) if margins else None,
         choices=() if middle is None else _choices(middle),
-        reason=None if margins else _why_not(here, seen),
+        reason=None if margins else _why_not(asked, here, seen),
     )
 
 
-def _why_not(here: Sequence[_Asked], seen: Sequence[Token]) -> str:
+def _why_not(asked: Sequence[_Asked], here: Sequence[_Asked], seen: Sequence[Token]) -> str:
+    if not asked[0].goes_on:
+        again = any(one.completion.text.startswith(one.begun) for one in asked)
+        return f"{DID_NOT_GO_ON}{': it says it again' if again else ''}"
     if not here:
         return "no answer came this way again"
     if not seen:
@@ -253,13 +279,24 @@ def _spread(numbers: Sequence[float]) -> Spread:
 
 
 def _moved(looks: Sequence[Look]) -> float | None:
-    """The largest difference between conditions in how far the two likeliest tokens are apart."""
-    shown = [look for look in looks if look.choices]
-    if len({look.condition for look in shown}) < 2:
-        return None
-    pair = [choice.text for choice in shown[0].choices[:2]]
-    known = [apart for look in shown if (apart := _apart(look.choices, pair)) is not None]
-    return max(known) - min(known) if len(known) > 1 else None
+    """The largest difference between conditions in how far the two likeliest tokens are apart, each way for itself."""
+    return _widest(looks, grouped((look.way, look) for look in looks).values())
+
+
+def moved_by_reading(looks: Sequence[Look]) -> float | None:
+    """The same between the two ways under one condition: how far it moves tokens to be read and not written.
+
+    The beginning of a continued answer is read as prompts are, many positions in one product, and that is another
+    shape of a batch than the one a time in which it was written.
+    """
+    return _widest(looks, grouped((look.condition, look) for look in looks).values())
+
+
+def _widest(looks: Sequence[Look], sides: Iterable[Sequence[Look]]) -> float | None:
+    """The largest difference inside a side in how far the two likeliest tokens of the first look are apart."""
+    pair = next(([choice.text for choice in look.choices[:2]] for look in looks if look.choices), [])
+    told = [[apart for look in side if (apart := _apart(look.choices, pair)) is not None] for side in sides]
+    return max((max(known) - min(known) for known in told if len(known) > 1), default=None)
 
 
 def _apart(choices: Sequence[Choice], pair: Sequence[str]) -> float | None:

@@ -36,8 +36,8 @@ class ChatTemplate:
                 "fetch the model again or choose another"
             ) from error
 
-    def render(self, messages: Sequence[Message]) -> str:
-        """The prompt of a conversation, up to where the assistant speaks.
+    def render(self, messages: Sequence[Message], *, opens_answer: bool = True) -> str:
+        """The prompt of a conversation, up to where the assistant speaks, or without its opening words.
 
         Raises RequestError where the template refuses the messages, and where the model has no template.
         """
@@ -45,9 +45,18 @@ class ChatTemplate:
             raise RequestError("this model has no chat template: send a plain prompt as a completion instead")
         turns = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            return self._template.render(messages=turns, add_generation_prompt=True, **self._tokens)
+            return self._template.render(messages=turns, add_generation_prompt=opens_answer, **self._tokens)
         except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise RequestError(f"the model's chat template refuses these messages: {error}") from error
+
+    def begun(self, messages: Sequence[Message]) -> str:
+        """The prompt of a conversation whose last message, the assistant's, is gone on from.
+
+        What comes before it is rendered as when the answer was begun, and its text follows as it is: so the model is
+        where it was when it had written just that, whatever a template does to a message that has ended.
+        """
+        *before, last = messages
+        return self.render(before) + last.content
 
 
 def chat_template_of(checkpoint: Checkpoint) -> ChatTemplate:

@@ -26,7 +26,8 @@ def read_baseline(path: Path) -> Baseline | None:
         return None
     except (OSError, ValueError, RecursionError) as error:
         raise StoreError(
-            f"the baseline {path} cannot be read ({error}); restore it, or make it anew: --update"
+            f"the baseline {path} cannot be read ({error}); restore it, or delete it and make it anew with "
+            "temp0 check --update"
         ) from None
     if not isinstance(told, dict) or told.get("schema") != SCHEMA:
         raise StoreError(f"{path} is no baseline of temp0: its schema is not {SCHEMA!r}")

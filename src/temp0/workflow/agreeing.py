@@ -14,7 +14,7 @@ from temp0.core.baseline import Baseline
 from temp0.core.gate import Checked, Outcome, Tolerance, checked, impossible
 from temp0.core.judgement import analysis
 from temp0.core.plan import Prompt
-from temp0.errors import EndpointError, ModelError, UsageError
+from temp0.errors import UnreachableError, UsageError
 from temp0.report import terminal_text
 from temp0.workflow import library
 
@@ -74,7 +74,7 @@ def assert_agrees(
     anything else that `temp0.ask` takes: model, api, key_env, max_tokens, store and so on.
 
     Raises `DivergedError`, `UndecidedError` or `NotMeasuredError`, all of them AssertionErrors, with the report as
-    their message; `UsageError` for arguments that cannot be right, and where `n` can never show the rate tolerated.
+    their message; `UsageError` or `EndpointError` for arguments that cannot be right.
     """
     tolerance = Tolerance(rate=rate, confidence=confidence, folded=folded)
     if not 0 <= rate < 1 or not 0 < confidence < 1:
@@ -82,7 +82,7 @@ def assert_agrees(
     prompts = [prompt] if isinstance(prompt, str | Prompt) else list(prompt)
     try:
         run = library.ask(endpoint, prompts=prompts, n=n, company=company, **how)
-    except (EndpointError, ModelError) as error:
+    except UnreachableError as error:
         raise NotMeasuredError(f"nothing could be asked: {error}") from error
     found = analysis(run)
     worst = _worst(checked(endpoint or "built-in", run, Baseline(), tolerance))

@@ -1,12 +1,14 @@
 """The gate at work: every endpoint of the settings asked and held against the baseline.
 
-An endpoint that cannot be asked is not measured, and never stops the others from being asked. The baseline is only
-written where somebody asks for it.
+An endpoint that does not answer is not measured, and never stops the others from being asked; one that cannot be right
+is refused before any is. The baseline is only written where somebody asks for it.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,13 +17,14 @@ from temp0.core.gate import Checked, Gate, checked, impossible, not_measured
 from temp0.core.judgement import analysis
 from temp0.core.plan import Plan, Prompt
 from temp0.core.run import Attempt, Run
-from temp0.errors import EndpointError, ModelError, UsageError
+from temp0.errors import UnreachableError, UsageError
 from temp0.store import Store
 from temp0.store.baseline_file import read_baseline, write_baseline
 from temp0.workflow import planning
 from temp0.workflow.builtin import Builtin
+from temp0.workflow.extra import extra_fields, is_greedy
 from temp0.workflow.planning import Wish
-from temp0.workflow.probing import Start, Where, probe
+from temp0.workflow.probing import Start, Where, probe, rehearse
 from temp0.workflow.settings import CheckSettings, EndpointSettings
 
 
@@ -60,7 +63,13 @@ def prepared(settings: CheckSettings) -> Check:
     """
     wish = Wish(n=settings.n, max_tokens=settings.max_tokens)
     prompts = _prompts(settings, wish)
-    conditions = planning.conditions(company=settings.company)
+    conditions = planning.conditions(
+        company=settings.company,
+        filler=settings.filler,
+        cache=settings.cache,
+        logprobs=settings.logprobs,
+        stream=settings.stream,
+    )
     plan = planning.plan(prompts, conditions, seed=settings.seed)
     baseline = read_baseline(settings.baseline)
     return Check(settings=settings, plan=plan, baseline=baseline, cannot=impossible(plan, settings.tolerance))
@@ -87,7 +96,11 @@ async def carried_through(
     on_endpoint: Callable[[EndpointSettings, Start], None] | None = None,
     on_attempt: Callable[[Attempt], None] | None = None,
 ) -> CheckDone:
-    """Ask every endpoint in turn; an interruption ends with what was found by then."""
+    """Ask every endpoint in turn; an interruption ends with what was found by then.
+
+    Raises EndpointError, ModelError or UsageError, before any is asked, for an endpoint that cannot be right.
+    """
+    await _refuse_impossible(check)
     found: list[Checked] = []
     runs: list[tuple[str, Run]] = []
     interrupted = False
@@ -98,14 +111,15 @@ async def carried_through(
             continue
         try:
             sitting = await probe(
-                replace(check.plan, exclusive=endpoint.exclusive),
+                _plan(check, endpoint),
                 _where(endpoint),
                 store=store,
                 max_requests=settings.max_requests,
+                patience_s=endpoint.patience_s,
                 on_start=None if on_endpoint is None else _told(on_endpoint, endpoint),
                 on_attempt=on_attempt,
             )
-        except (EndpointError, ModelError) as error:
+        except UnreachableError as error:
             found += not_measured(endpoint.name, check.plan.prompts, str(error))
             continue
         interrupted = sitting.interrupted
@@ -148,15 +162,43 @@ def _told(tell: Callable[[EndpointSettings, Start], None], endpoint: EndpointSet
     return lambda start: tell(endpoint, start)
 
 
+async def _refuse_impossible(check: Check) -> None:
+    for endpoint in check.settings.endpoints:
+        with suppress(UnreachableError):  # an outage, which is found again when its turn comes
+            await rehearse(_plan(check, endpoint), _where(endpoint))
+
+
+def _plan(check: Check, endpoint: EndpointSettings) -> Plan:
+    greedy = endpoint.greedy and is_greedy(endpoint.extra)
+    return replace(check.plan, exclusive=endpoint.exclusive, greedy=greedy)
+
+
 def _where(endpoint: EndpointSettings) -> Where:
     return Where(
         url=endpoint.url,
         model=endpoint.model,
         api=endpoint.api,
         key_env=endpoint.key_env,
+        headers=tuple((name, _header(endpoint, name, value)) for name, value in endpoint.headers.items()),
+        extra=extra_fields(endpoint.extra),
         timeout_s=endpoint.timeout_s,
-        engine=Builtin() if endpoint.url else Builtin(arithmetic=endpoint.arithmetic, threads=endpoint.threads),
+        connect_timeout_s=endpoint.connect_timeout_s,
+        first_byte_timeout_s=endpoint.first_byte_timeout_s,
+        engine=Builtin()
+        if endpoint.url
+        else Builtin(arithmetic=endpoint.arithmetic or "stock", threads=endpoint.threads),
     )
+
+
+def _header(endpoint: EndpointSettings, name: str, value: str) -> str:
+    """A header's value, from the variable that it names where it begins with $."""
+    if not value.startswith("$"):
+        return value
+    if (held := os.environ.get(value[1:])) is None:
+        raise UsageError(
+            f"endpoint {endpoint.name}: the header {name} wants the variable {value[1:]}, which is not set"
+        )
+    return held
 
 
 def _prompts(settings: CheckSettings, wish: Wish) -> tuple[Prompt, ...]:

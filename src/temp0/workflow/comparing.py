@@ -1,22 +1,29 @@
-"""Two stored runs side by side, or two files of scored items."""
+"""Stored runs, or groups of them, side by side; or two files of scored items."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from temp0.core.items import Items, ItemsPairing, Scored, items_pairing
-from temp0.core.pairing import Pairing, pairing
+from temp0.core.likeness import Matrix, matrix
+from temp0.core.pairing import Pairing, Side, pairing, side
 from temp0.core.run import Completion
-from temp0.errors import LogFileError
-from temp0.report import items_json, items_screen, pairing_json, pairing_screen
+from temp0.errors import LogFileError, UnknownRunError, UsageError
+from temp0.report import items_json, items_screen, matrix_json, matrix_screen, pairing_json, pairing_screen
+from temp0.store import Store
 from temp0.workflow.importing import read_log
 from temp0.workflow.keeping import open_store
 
 __all__ = [
     "ItemsPairing",
+    "Matrix",
     "Pairing",
+    "compared",
     "items_json",
     "items_screen",
+    "matrix_json",
+    "matrix_screen",
     "paired",
     "paired_items",
     "pairing_json",
@@ -24,10 +31,43 @@ __all__ = [
 ]
 
 
+MOST_SIDES = 26
+
+
 def paired(a: str, b: str, path: Path | None) -> Pairing:
-    """The stored runs that `a` and `b` name, paired. Raises `UnknownRunError` and `StoreError`."""
+    """The two sides that `a` and `b` name, each a stored run or several with commas between, and what changed.
+
+    Raises `UnknownRunError`, `StoreError`, and `UsageError` for a run named twice on one side.
+    """
     with open_store(path) as store:
-        return pairing(store.load(store.resolve(a)), store.load(store.resolve(b)))
+        return pairing(_side(a, store), _side(b, store))
+
+
+def compared(names: Sequence[str], path: Path | None) -> Matrix:
+    """Every pair of the sides, each named as in `paired`; raises what that does, and UsageError for too many."""
+    if len(names) > MOST_SIDES:
+        raise UsageError(f"{len(names)} sides to compare; at most {MOST_SIDES} have a letter")
+    with open_store(path) as store:
+        return matrix([_side(name, store) for name in names])
+
+
+def _side(name: str, store: Store) -> Side:
+    ids = [_resolved(one.strip(), store) for one in name.split(",")]
+    if twice := next((one for one in ids if ids.count(one) > 1), None):
+        raise UsageError(f"run {twice} is named twice in {name!r}: its blocks would count twice")
+    return side([store.load(one) for one in ids])
+
+
+def _resolved(name: str, store: Store) -> str:
+    try:
+        return store.resolve(name)
+    except UnknownRunError:
+        if not Path(name).is_file():
+            raise
+        raise UsageError(
+            f"{name} is a file, and no stored run: two files of scored items are compared with each other; "
+            "temp0 import makes a run of it that can be compared with others"
+        ) from None
 
 
 def paired_items(a: Path, b: Path, *, seed: int = 0) -> ItemsPairing:

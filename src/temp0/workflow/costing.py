@@ -27,7 +27,7 @@ def announcement(plan: Plan, blocks: Sequence[Block], cold: ColdMeans | None = N
     """
     if not blocks:
         return ["the run is finished already; nothing is sent"]
-    lines = [*_costs(plan, blocks), *_finds(plan)]
+    lines = [*costs(plan, blocks), *_finds(plan)]
     if cold:
         before = " before each cold block" if cold.is_reset else ""
         lines.append(f"cold: by {cold.by}{before}; the server is {cold.server}")
@@ -68,7 +68,8 @@ def plan_document(plan: Plan, blocks: Sequence[Block]) -> dict[str, object]:
     }
 
 
-def _costs(plan: Plan, blocks: Sequence[Block]) -> list[str]:
+def costs(plan: Plan, blocks: Sequence[Block]) -> list[str]:
+    """How many requests and roughly how many tokens, as lines."""
     paid = price(blocks)
     parts = [_counted(paid.judged, "judged request")]
     parts += [f"{_counted(paid.primers, 'primer')} for a warm cache"] if paid.primers else []

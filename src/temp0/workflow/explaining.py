@@ -102,7 +102,8 @@ def descents(
     """The forks of a run of our own engine followed down, of at most `most` prompts.
 
     Prompts that diverged come first; where none did, the first prompt is looked at. `on_company` hears which prompt is
-    tried in which company, and of 0 when its two orders of addition are being revealed. Raises ModelError for weights that cannot be read, UsageError for another endpoint's run.
+    tried in which company, and of 0 when its two orders of addition are being revealed.
+    Raises ModelError for weights that cannot be read, UsageError for another endpoint's run.
     """
     if not run.address.url.startswith("builtin:"):
         raise UsageError(f"run {run.id} was made with {run.address.url}, and only our own engine can be looked into")

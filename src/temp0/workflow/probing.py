@@ -18,7 +18,8 @@ from datetime import UTC, datetime
 
 from temp0 import __version__
 from temp0.core.plan import Block, Condition, Plan
-from temp0.core.run import Attempt, Completion, Failure, Run
+from temp0.core.run import Attempt, Completion, Failure, Question, Run
+from temp0.engine.builtin import builtin_weights
 from temp0.errors import EndpointError, StoreError, UsageError
 from temp0.probe.asking import Asking, Past
 from temp0.probe.connection import CONNECT_TIMEOUT_S
@@ -32,7 +33,7 @@ from temp0.workflow.interruption import interrupted_during
 from temp0.workflow.preset import fitted
 from temp0.workflow.recording import Recorder
 
-__all__ = ["Pause", "Sitting", "Start", "Where", "probe"]
+__all__ = ["Pause", "Sitting", "Start", "Where", "probe", "rehearse"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,9 +167,23 @@ async def probe(
         return Sitting(run=recorder.run, stopped=stopped, interrupted=interrupted)
 
 
+async def rehearse(plan: Plan, where: Where) -> None:
+    """Raise what `probe` would before its first question, and ask none; the built-in engine is only looked for.
+
+    Raises `UnreachableError` where the server must be asked for its model and does not answer.
+    """
+    if where.is_builtin:
+        if where.engine.weights is None:
+            builtin_weights()
+        return
+    async with where.endpoint(plan) as endpoint:
+        await _begun(plan, where, endpoint, frozenset())
+
+
 async def _begun(plan: Plan, where: Where, endpoint: Endpoint, optional: frozenset[str]) -> Start:
     cold = await _cold(plan.conditions, endpoint)
     plan, notes = fitted(plan, optional, dialect=endpoint.address.api, can_logprobs=endpoint.can_logprobs, cold=cold)
+    _check(plan, endpoint)
     cold = cold if isinstance(cold, ColdMeans) else None
     run = Run(
         id=secrets.token_hex(6),
@@ -178,6 +193,13 @@ async def _begun(plan: Plan, where: Where, endpoint: Endpoint, optional: frozens
         cold_by=cold.by if cold else None,
     )
     return Start(run=run, blocks=run.plan.blocks(), cold=cold, notes=(*_dialect(endpoint), *notes))
+
+
+def _check(plan: Plan, endpoint: Endpoint) -> None:
+    """Refuse what the dialect cannot say while nothing is stored; a simulated endpoint takes any question."""
+    if isinstance(endpoint, OpenedEndpoint):
+        for prompt in plan.prompts:
+            endpoint.check(Question(messages=prompt.messages, max_tokens=prompt.max_tokens))
 
 
 def _dialect(endpoint: Endpoint) -> tuple[str, ...]:

@@ -17,30 +17,44 @@ from msgspec import Meta, Struct
 
 from temp0.core.gate import Tolerance
 from temp0.errors import UsageError
+from temp0.workflow.varying import CacheChoice, FillerChoice, Switch
 
 FILES = ("temp0.toml", "pyproject.toml")
 DEFAULT_BASELINE = "temp0-baseline.json"
 
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
+Patience = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(gt=0, lt=1)]
 Text = Annotated[str, Meta(pattern=r"\S")]
 Counts = Annotated[tuple[Count, ...], Meta(min_length=1)]
+
+_OF_THE_ENGINE = ("arithmetic", "threads")
+_OF_A_URL = ("model", "api", "key_env", "headers", "extra")
 
 _Told = TypeVar("_Told", bound=Struct)
 
 
 class EndpointSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One endpoint of the gate; without `url` it is the built-in engine. Nameless ones are known by their place."""
+    """One endpoint of the gate; without `url` it is the built-in engine. Nameless ones are known by their place.
+
+    A header's value that begins with $ names the variable that holds it.
+    """
 
     name: Text = ""
     url: Text | None = None
     model: Text | None = None
     api: Text | None = None
     key_env: Text | None = None
+    headers: dict[str, Text] = {}
+    extra: dict[str, Any] = {}
     timeout_s: Seconds = 300.0
+    connect_timeout_s: Seconds = 30.0
+    first_byte_timeout_s: Seconds | None = None
+    patience_s: Patience = 60.0
+    greedy: bool = True
     exclusive: bool = False
-    arithmetic: Literal["stock", "invariant"] = "stock"
+    arithmetic: Literal["stock", "invariant"] | None = None
     threads: Count | None = None
 
 
@@ -55,6 +69,10 @@ class _Check(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     prompts: Text | Annotated[tuple[Text, ...], Meta(min_length=1)] | None = None
     n: Count | None = None
     company: Counts = (1, 8)
+    filler: FillerChoice | None = None
+    cache: CacheChoice | None = None
+    logprobs: Switch | None = None
+    stream: Switch | None = None
     max_tokens: Count | None = None
     seed: Annotated[int, Meta(ge=0)] = 0
     max_requests: Count | None = None
@@ -77,8 +95,18 @@ class PytestSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     company: Counts | None = None
     max_tokens: Count | None = None
     max_requests: Count | None = None
+    filler: FillerChoice | None = None
+    cache: CacheChoice | None = None
+    logprobs: Switch | None = None
+    stream: Switch | None = None
+    headers: dict[str, Text] | None = None
+    extra_json: dict[str, Any] | None = None
+    greedy: bool | None = None
     threads: Count | None = None
     timeout_s: Seconds | None = None
+    connect_timeout_s: Seconds | None = None
+    first_byte_timeout_s: Seconds | None = None
+    patience_s: Patience | None = None
     rate: Share | None = None
     confidence: Share | None = None
     folded: bool | None = None
@@ -103,6 +131,10 @@ class CheckSettings:
     prompts: Path | tuple[str, ...] | None = None
     n: int | None = None
     company: tuple[int, ...] = (1, 8)
+    filler: FillerChoice | None = None
+    cache: CacheChoice | None = None
+    logprobs: Switch | None = None
+    stream: Switch | None = None
     max_tokens: int | None = None
     seed: int = 0
     max_requests: int | None = None
@@ -134,6 +166,10 @@ def check_settings(path: Path) -> CheckSettings:
         prompts=folder / told.prompts if isinstance(told.prompts, str) else told.prompts,
         n=told.n,
         company=tuple(dict.fromkeys(told.company)),
+        filler=told.filler,
+        cache=told.cache,
+        logprobs=told.logprobs,
+        stream=told.stream,
         max_tokens=told.max_tokens,
         seed=told.seed,
         max_requests=told.max_requests,
@@ -145,13 +181,15 @@ def check_settings(path: Path) -> CheckSettings:
 
 
 def pytest_settings(folder: Path) -> Mapping[str, Any]:
-    """How the pytest fixture asks, from [tool.temp0.pytest] or temp0.toml's [pytest]; empty where nothing is said.
+    """How the pytest fixture asks: temp0.toml's [pytest], else [tool.temp0.pytest]; empty where neither says anything.
 
     Raises UsageError naming the key that cannot be right.
     """
-    path = next((folder / name for name in FILES if (folder / name).is_file()), None)
-    told: Mapping[str, Any] = msgspec.to_builtins(_file(path).pytest) if path else {}
-    return told
+    for path in (folder / name for name in FILES):
+        told: Mapping[str, Any] = msgspec.to_builtins(_file(path).pytest) if path.is_file() else {}
+        if told:
+            return told
+    return {}
 
 
 def _named(endpoints: tuple[EndpointSettings, ...], path: Path) -> tuple[EndpointSettings, ...]:
@@ -159,6 +197,11 @@ def _named(endpoints: tuple[EndpointSettings, ...], path: Path) -> tuple[Endpoin
         msgspec.structs.replace(one, name=one.name or f"endpoint-{place}")
         for place, one in enumerate(endpoints, start=1)
     )
+    for one in named:
+        foreign = _OF_THE_ENGINE if one.url else _OF_A_URL
+        if contradicting := [field for field in foreign if getattr(one, field)]:
+            what = "has a url" if one.url else "has no url, which makes it the built-in engine"
+            raise UsageError(f"{path}: endpoint {one.name} {what}, and {contradicting[0]}; leave one of them out")
     names = [one.name for one in named]
     if repeated := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"{path}: two endpoints are called {repeated!r}; the baseline knows them by name")

@@ -2,7 +2,8 @@
 
 https://docs.anthropic.com/en/api/messages. The temperature is 0 where none is sent, and `seed`, `ignore_eos` and
 `cache_prompt` are read as in the OpenAI dialect, since newer clients of this dialect have no field for them. As the
-dialect counts, `input_tokens` leaves out those that the prefix cache had.
+dialect counts, `input_tokens` leaves out those that the prefix cache had. A last message of the assistant's is gone on
+from; as in the dialect it must not end in white space.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from temp0.engine.server.fields import Fields, read_fields
 from temp0.engine.server.generation import Generation, generation
 from temp0.engine.server.inquiry import Inquiry, prompt_tokens, refuse_other_models, sampling, token_limit
 from temp0.engine.server.refusal import RefusedError
+from temp0.engine.server.served import ServedTemplate
 from temp0.engine.server.service import SERVICE, Service
 from temp0.engine.server.text_stream import Ending
 from temp0.engine.server.unhonoured import ANTHROPIC, ANTHROPIC_OUTPUT, refuse_unhonoured
@@ -52,7 +54,7 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
     output = fields.object("output_config")
     if output:
         refuse_unhonoured(output, ANTHROPIC_OUTPUT)
-    tokens = await prompt_tokens(engine, engine.chat.render(_turns(fields)))
+    tokens = await prompt_tokens(engine, _text(engine.chat, fields))
     request = Request(
         tokens=tokens,
         max_tokens=token_limit(service, tokens, limit, field="messages"),
@@ -64,11 +66,17 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
     return Inquiry(request=request, stops=fields.texts("stop_sequences"), stream=fields.flag("stream"))
 
 
+def _text(template: ServedTemplate, fields: Fields) -> str:
+    turns, last = _turns(fields), f"messages[{len(fields.objects('messages')) - 1}].content"
+    if turns[-1].role != "assistant":
+        return template.render(turns)
+    if turns[-1].content[-1:].isspace():
+        raise RefusedError(f"{last} is the beginning of the answer and ends in white space; leave that out", field=last)
+    return template.begun(turns)
+
+
 def _turns(fields: Fields) -> tuple[Message, ...]:
     turns = conversation(fields, _ROLES)
-    if turns[-1].role == "assistant":
-        message = "the last message is the assistant's; this server cannot continue it, end with a user message"
-        raise RefusedError(message, field="messages")
     if "system" in fields:
         return (Message(role="system", content=content_text(fields, "system")), *turns)
     return turns

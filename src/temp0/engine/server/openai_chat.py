@@ -3,7 +3,8 @@
 https://platform.openai.com/docs/api-reference/chat. Beyond it: `ignore_eos`, `cache_prompt`, `return_token_ids` and
 the token `id` in logprobs, as llama.cpp and vLLM have them. An end token has its place in the logprobs too, with no
 bytes, so that the margin at which an answer ended can be seen; joined, the bytes of all tokens are the text's. The
-temperature is 0 where none is sent.
+temperature is 0 where none is sent. With `continue_final_message` and without `add_generation_prompt`, as vLLM and
+SGLang have them, a last message of the assistant's is gone on from; otherwise another turn begins after it.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ from temp0.engine.server.inquiry import (
 )
 from temp0.engine.server.openai_exchange import Exchange, finish_reason, shown
 from temp0.engine.server.refusal import RefusedError
+from temp0.engine.server.served import ServedTemplate
 from temp0.engine.server.service import SERVICE, Service
 from temp0.engine.server.token_entry import token_entries
 from temp0.engine.server.unhonoured import OPENAI, refuse_unhonoured
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_GOES_ON, _OPENS = "continue_final_message", "add_generation_prompt"
 _NOTHING: Mapping[str, object] = {}
 
 
@@ -62,7 +65,7 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
     refuse_other_models(fields, engine)
     choice = sampling(fields, hottest=2)
     refuse_unhonoured(fields, OPENAI, temperature=choice.temperature)
-    tokens = await prompt_tokens(engine, engine.chat.render(conversation(fields, _ROLES)))
+    tokens = await prompt_tokens(engine, _text(engine.chat, fields))
     request = Request(
         tokens=tokens,
         max_tokens=token_limit(service, tokens, _max_tokens(fields), field="messages"),
@@ -74,6 +77,21 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
         use_prefix_cache=fields.flag("cache_prompt", default=True),
     )
     return Inquiry(request=request, stops=fields.texts("stop"), stream=fields.flag("stream"))
+
+
+def _text(template: ServedTemplate, fields: Fields) -> str:
+    """The prompt, which goes on from the last message where the body says so."""
+    turns = conversation(fields, _ROLES)
+    goes_on = fields.flag(_GOES_ON)
+    opens = fields.flag(_OPENS, default=not goes_on)
+    if not goes_on:
+        return template.render(turns, opens_answer=opens)
+    if opens:
+        raise RefusedError(f"{_GOES_ON} and {_OPENS} are both true; send one of them", field=_GOES_ON)
+    if turns[-1].role != "assistant":
+        message = f"{_GOES_ON} is true, but the last message is the {turns[-1].role}'s, expected the assistant's"
+        raise RefusedError(message, field=_GOES_ON)
+    return template.begun(turns)
 
 
 def _max_tokens(fields: Fields) -> int | None:

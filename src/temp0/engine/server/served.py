@@ -29,8 +29,12 @@ class ServedTokenizer(Protocol):
 class ServedTemplate(Protocol):
     """Messages to the text the model reads."""
 
-    def render(self, messages: Sequence[Message]) -> str:
-        """The prompt text, ready for the model's turn."""
+    def render(self, messages: Sequence[Message], *, opens_answer: bool = True) -> str:
+        """The prompt text, ready for the model's turn unless that is not to be opened."""
+        ...
+
+    def begun(self, messages: Sequence[Message]) -> str:
+        """The prompt text, ending where the last message does, which the model goes on from."""
         ...
 
 
