@@ -52,7 +52,7 @@ def in_memory(size_mb: float) -> float:
 
 
 async def over_http(size_mb: float) -> float:
-    command = [sys.executable, str(Path(__file__).with_name("streaming_server.py")), str(size_mb)]
+    command = [sys.executable, str(Path(__file__).with_name("chunk_server.py")), str(size_mb)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None
         assert server.stdout is not None

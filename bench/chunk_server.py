@@ -1,6 +1,6 @@
 """A server that streams one long answer, each event a chunk of its own; prints its port, ends when its input does.
 
-Run as `python bench/streaming_server.py MB`.
+Run as `python bench/chunk_server.py MB`.
 """
 
 import asyncio
