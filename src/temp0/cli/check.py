@@ -79,14 +79,15 @@ def check(as_json: bool, **given: Any) -> int:
 
 
 def _announce(prepared: Check, console: Console) -> None:
-    from temp0.workflow.costing import announcement
+    from temp0.workflow.costing import costs
 
     settings, plan = prepared.settings, prepared.plan
     known = "no baseline yet: make one with --update" if prepared.baseline is None else f"baseline {settings.baseline}"
-    each = f", for each of {len(settings.endpoints)} endpoints" if len(settings.endpoints) > 1 else ""
+    asked = len(settings.endpoints)
     lines = [
         f"settings {settings.source}, {known}",
-        f"{announcement(plan, plan.blocks())[0]}{each}",
+        *costs(plan, plan.blocks()),
+        *([f"the same for each of {asked} endpoints"] if asked > 1 else []),
         *(f"note: {why}" for why in prepared.cannot),
     ]
     for line in lines:
