@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from temp0.core.analysis import Analysis, PromptAnalysis
-from temp0.core.descent import Descent
+from temp0.core.descent import Descent, Origin
 from temp0.core.judgement import analysis
 from temp0.core.junction import walk
 from temp0.core.plan import Condition, Plan, Prompt
@@ -24,8 +24,8 @@ from temp0.engine.descent import Diver
 from temp0.engine.watched_model import PRODUCTS
 from temp0.engine.weights import read_checkpoint
 from temp0.errors import UsageError
-from temp0.lab.kernel import prepared_kernel
-from temp0.lab.place import PlaceClass, Rectangle
+from temp0.lab.kernel import Kernel, prepared_kernel
+from temp0.lab.place import place_classes, places_are_independent
 from temp0.lab.probe import Shape
 from temp0.lab.sweep import tree_class
 from temp0.probe.continuing import continues
@@ -128,23 +128,29 @@ def descents(
 def _trees(descent: Descent, name: str, threads: int | None) -> tuple[TreeClass, TreeClass] | None:
     """The two orders of addition at a descent's origin, revealed in the engine's own product at its real size.
 
-    Nothing is assumed of other rows and columns: one place is asked at a time. `None` where the origin is no product.
+    `None` where the origin is no product.
     """
     origin = descent.origin
     if origin is None or origin.operation not in PRODUCTS:
         return None
     multiplied = arithmetic(name, activations="fp32", threads=threads)
     kernel = prepared_kernel(f"engine.{name}", "float32", multiplied.linear)
-    alone, in_company = (
-        tree_class(
-            kernel,
-            Shape(rows=rows, columns=origin.outputs, summands=origin.inputs),
-            PlaceClass(rectangles=(Rectangle(rows=(row,), columns=(origin.column,)),), bits=""),
-            is_independent=False,
+    with multiplied.limited():
+        return (
+            _tree_at(kernel, origin, rows=origin.rows_alone, row=origin.row_alone),
+            _tree_at(kernel, origin, rows=origin.rows_in_company, row=origin.row_in_company),
         )
-        for rows, row in ((origin.rows_alone, origin.row_alone), (origin.rows_in_company, origin.row_in_company))
+
+
+def _tree_at(kernel: Kernel, origin: Origin, *, rows: int, row: int) -> TreeClass:
+    """The tree of the origin's sum in a product of so many rows: that of all places which add as it does."""
+    shape = Shape(rows=rows, columns=origin.outputs, summands=origin.inputs)
+    alike = next(
+        one
+        for one in place_classes(kernel, shape)
+        if any(row in each.rows and origin.column in each.columns for each in one.rectangles)
     )
-    return alone, in_company
+    return tree_class(kernel, shape, alike, is_independent=places_are_independent(kernel, shape))
 
 
 def _companies(run: Run) -> tuple[int, ...]:
