@@ -10,7 +10,7 @@ import pytest
 import reason_samples as reasons
 from documented_fields import documented, is_of, leaves
 
-from temp0.core.analysis import Analysis, Tally
+from temp0.core.analysis import Analysis, Company, Tally
 from temp0.report import document, failure_text, json_text
 
 DOCUMENTED = documented("Fields")
@@ -18,7 +18,14 @@ FAILURE = documented("A verb that failed")
 
 
 def every_sample() -> list[Analysis]:
-    return [*(make() for make in reasons.ALL), with_excluded(samples.agreed())]
+    return [*(make() for make in reasons.ALL), with_excluded(samples.agreed()), imported(samples.agreed())]
+
+
+def imported(analysis: Analysis) -> Analysis:
+    unknown = Company(asked=0, reached=None, measured_by=None)
+    first, *others = analysis.prompts
+    conditions = tuple(replace(one, company=unknown) for one in first.conditions)
+    return replace(analysis, untold=("company",), prompts=(replace(first, conditions=conditions), *others))
 
 
 def with_excluded(analysis: Analysis) -> Analysis:
@@ -108,6 +115,9 @@ def test_the_level_that_breaks_first_stands_beside_the_counts() -> None:
         "logprobs": 2,
         "top_logprobs": 2,
         "folded": 1,
+        "reasoning": None,
+        "tool_calls": None,
+        "tool_calls_folded": None,
         "breaks_first": "logprobs",
     }
     assert fields["first_difference"] == {"text": None, "tokens": None, "logprobs": 0, "top_logprobs": 0}

@@ -101,7 +101,8 @@ class PartialChat:
         return {**self._told, "choices": [choice]}
 
     def _may_be_plain(self, data: bytes) -> bool:
-        return self._has_only_text and not (self._untold and self._names_untold(data))
+        opens = not self._is_open and b'"finish_reason"' in data  # the first that says a reason is still to come
+        return self._has_only_text and not opens and not (self._untold and self._names_untold(data))
 
     def _read(self, event: Event) -> None:
         finish, length = self._finish, self._text.tell()
