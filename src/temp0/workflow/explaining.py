@@ -60,9 +60,11 @@ def second_plan(run: Run, *, n: int = 8, company: int | None = None, seed: int =
     """What to ask again: every prompt alone and in company, and its answers continued from before their forks.
 
     Logprobs are asked for where the dialect has them, and answers are continued where it can. `company` is the run's
-    own largest unless given. Raises UsageError where `n` or `company` is no count.
+    own largest unless given. Raises UsageError where `n` or `company` is no count, and for an imported run.
     """
     check_count("n", n)
+    if run.address.url.startswith("import:"):
+        raise UsageError(f"{run.address.url} was imported: nobody can be asked there; name a second pass with --with")
     told = analysis(run)
     logprobs = run.address.api not in DIALECTS or DIALECTS[run.address.api].can_logprobs
     k = company or max(condition.company for condition in run.plan.conditions)
