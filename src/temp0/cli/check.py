@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from temp0.workflow.probing import Start
     from temp0.workflow.settings import EndpointSettings
 
-_WRITES = (
-    ("junit", "JUnit XML: one test case for each endpoint and prompt."),
-    ("summary", "A Markdown summary, appended: $GITHUB_STEP_SUMMARY, or a file for a merge request."),
-    ("gitlab", "GitLab's Code Quality report."),
-)
-
 
 @click.command()
 @click.option(
@@ -34,9 +28,19 @@ _WRITES = (
 )
 @click.option("--update", is_flag=True, help="Write what comes back as the new baseline, for review in a commit.")
 @click.option("--dry-run", is_flag=True, help="Say what the gate costs, what it can and cannot do, and send nothing.")
-@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help=_WRITES[0][1])
-@click.option("--summary", type=click.Path(path_type=Path), metavar="FILE", help=_WRITES[1][1])
-@click.option("--gitlab", type=click.Path(path_type=Path), metavar="FILE", help=_WRITES[2][1])
+@click.option(
+    "--junit",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="JUnit XML: one test case for each endpoint and prompt.",
+)
+@click.option(
+    "--summary",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A Markdown summary, appended: $GITHUB_STEP_SUMMARY, or a file for a merge request.",
+)
+@click.option("--gitlab", type=click.Path(path_type=Path), metavar="FILE", help="GitLab's Code Quality report.")
 @click.option("--github", is_flag=True, help="Print annotations for GitHub Actions on the error stream.")
 @options.store
 @options.as_json

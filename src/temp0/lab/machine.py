@@ -29,7 +29,7 @@ def trees_machine(*, cores: int) -> TreesMachine:
     with suppress(PackageNotFoundError):
         libraries.append(("torch", version("torch")))
     return TreesMachine(
-        processor=_processor(),
+        processor=processor(),
         features=tuple(built.get("SIMD Extensions", {}).get("found", ())),
         cores=cores,
         thread_variables=tuple((name, os.environ[name]) for name in _THREAD_VARIABLES if name in os.environ),
@@ -37,7 +37,8 @@ def trees_machine(*, cores: int) -> TreesMachine:
     )
 
 
-def _processor() -> str:
+def processor() -> str:
+    """The processor's name, as the system tells it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

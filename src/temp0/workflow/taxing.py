@@ -7,14 +7,13 @@ a request failed is measured no further, and the others are.
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from temp0.core.tax_plan import Step, TaxPlan
 from temp0.core.tax_record import Burst, Fault, Machine, Measured, Reading, Terms
 from temp0.engine.arithmetic import usable_cores
+from temp0.lab.machine import processor
 from temp0.probe.timed_endpoint import Extras
 from temp0.workflow.interruption import interrupted_during
 from temp0.workflow.tax_side import OpenSide, Servers
@@ -103,13 +102,4 @@ class _Pricing:
 def _machine() -> Machine:
     """Where we are, before anything of ours runs here."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    return Machine(processor=_processor(), cores=usable_cores(), load=load)
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor() or platform.machine())
+    return Machine(processor=processor(), cores=usable_cores(), load=load)
