@@ -34,8 +34,8 @@ def test_defaults_that_follow_from_other_settings_do_so() -> None:
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_an_address_shown_is_read(address: str) -> None:
-    fake_settings(address)
+def test_an_address_shown_is_read_and_says_something_else_than_the_defaults(address: str) -> None:
+    assert fake_settings(address) != fake_settings("fake:")
 
 
 def test_every_fault_is_named() -> None:
