@@ -26,7 +26,10 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
         {"aiohttp", "gguf", "jinja2", "numpy", "safetensors", "threadpoolctl", "tokenizers"},
     ),
     "lab": ({"core", "kernels"}, {"numpy"}),
-    "workflow": ({"core", "probe", "store", "report", "engine", "lab", "kernels"}, {"msgspec", "platformdirs"}),
+    "workflow": (
+        {"core", "probe", "store", "report", "engine", "lab", "kernels"},
+        {"msgspec", "platformdirs", "threadpoolctl"},
+    ),
     "cli": ({"core", "workflow"}, {"click", "rich"}),
 }
 DOOR_TYPES = {("cli", "engine")}  # a door may name a value in an annotation, without importing it at run time

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import exp, lgamma
 
 import numpy as np
@@ -23,7 +24,7 @@ EXACT_LIMIT = 1_000
 """Tables up to which a single stratum is enumerated rather than sampled."""
 DRAWS, FEWEST_DRAWS, DRAWS_IN_ALL = 4_999, 199, 200_000
 """The most draws of tables: fewer where there are many strata, each of which costs a table at every draw."""
-BATCH = 100
+BATCH = 200
 ENOUGH = 30
 """Hits after which sampling stops: the p value is far from small by then (Besag and Clifford, 1991)."""
 TOLERANCE = 1e-9
@@ -32,7 +33,7 @@ Tables = NDArray[np.float64]
 Statistic = Callable[["Stratum", Tables], NDArray[np.float64]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Stratum:
     """The blocks of one prompt: `counts` by label (rows) and kind of block (columns).
 
@@ -44,13 +45,13 @@ class Stratum:
     similar: NDArray[np.float64]
     attempts: Stratum | None = None
 
-    @property
+    @cached_property
     def labels(self) -> NDArray[np.int64]:
         """How many blocks each label has."""
         total: NDArray[np.int64] = self.counts.sum(axis=1)
         return total
 
-    @property
+    @cached_property
     def kinds(self) -> NDArray[np.int64]:
         """How many blocks there are of each kind."""
         total: NDArray[np.int64] = self.counts.sum(axis=0)

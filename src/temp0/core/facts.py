@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
+from operator import attrgetter
 from typing import TypeVar
 
 import numpy as np
@@ -87,7 +88,7 @@ def facts(front: Preface, chapter: Chapter) -> Facts:
     """A chapter, sorted."""
     plan = front.run.plan
     own = [filler for filler in chapter.fillers if filler.prompt == chapter.prompt.id]
-    in_order = sorted((*chapter.judged, *own), key=lambda attempt: attempt.order) if own else chapter.judged
+    in_order = sorted((*chapter.judged, *own), key=attrgetter("order")) if own else chapter.judged
     replayed = replays(in_order, shared_ids=front.shared_ids)
     judged = grouped((attempt.condition, attempt) for attempt in chapter.judged)
     counted = {
@@ -158,7 +159,7 @@ def completions(attempts: Iterable[Attempt]) -> list[Completion]:
 
 def grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
     """Items by key, keys and items in the order in which they come."""
-    groups: dict[Key, list[Item]] = {}
+    groups = defaultdict[Key, list[Item]](list)
     for key, item in pairs:
-        groups.setdefault(key, []).append(item)
-    return groups
+        groups[key].append(item)
+    return dict(groups)

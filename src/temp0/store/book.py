@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -62,15 +63,12 @@ class Book:
         with plain_errors(self._path):
             extract, asked = self._extract(), self._survey.asked
             judged = extract.judged(prompt.id)
+            before = map(asked.get, map(attrgetter("predecessor"), judged))
             return Chapter(
                 prompt=prompt,
                 judged=judged,
                 fillers=extract.at(self._filler_orders(prompt, judged)),
-                predecessors={
-                    attempt.order: asked[attempt.predecessor]
-                    for attempt in judged
-                    if attempt.predecessor is not None and attempt.predecessor in asked
-                },
+                predecessors={one.order: told for one, told in zip(judged, before, strict=True) if told is not None},
             )
 
     def _filler_orders(self, prompt: Prompt, judged: Iterable[Attempt]) -> list[int]:

@@ -5,9 +5,10 @@ One pass over the rows, which keeps a few words of each attempt and no answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, pairwise
 
 from temp0.core.text import from_utf8
 from temp0.store.row import Decoded, Row
@@ -35,20 +36,36 @@ def survey(batches: Iterable[Sequence[Row]]) -> Survey:
     """The survey of a run whose attempts come, in any order, as batches of rows of the columns `SURVEYED`."""
     asked: dict[int, tuple[str, str]] = {}
     questions = Decoded(lambda told: (from_utf8(told[0]), from_utf8(told[1])))
-    began: dict[int, int] = {}
+    orders: list[int] = []
+    blocks: list[int] = []
+    ids: list[bytes | None] = []
     fillers: dict[int, list[int]] = {}
-    first: dict[bytes, int] = {}
-    repeated: dict[bytes, list[int]] = {}
     for rows in batches:
-        orders, prompts, conditions, blocks, roles, ids = zip(*rows, strict=True)
-        asked.update(zip(orders, questions.all(zip(prompts, conditions, strict=True)), strict=True))
-        for order, block, role, answer_id in zip(orders, blocks, roles, ids, strict=True):
-            if began.setdefault(block, order) > order:
-                began[block] = order
-            if role == "filler":
-                fillers.setdefault(block, []).append(order)
-            if answer_id is not None and (earlier := first.setdefault(answer_id, order)) != order:
-                repeated.setdefault(answer_id, [earlier]).append(order)
-    in_time = pairwise(sorted(began, key=began.__getitem__) if fillers else ())
-    before = {block: earlier for earlier, block in in_time if earlier in fillers}
-    return Survey(asked=asked, fillers=fillers, before=before, repeated=repeated)
+        own_orders, prompts, conditions, own_blocks, roles, own_ids = zip(*rows, strict=True)
+        asked.update(zip(own_orders, questions.all(zip(prompts, conditions, strict=True)), strict=True))
+        for order, block in compress(zip(own_orders, own_blocks, strict=True), map("filler".__eq__, roles)):
+            fillers.setdefault(block, []).append(order)
+        orders += own_orders
+        blocks += own_blocks
+        ids += own_ids
+    return Survey(
+        asked=asked, fillers=fillers, before=_before(orders, blocks, fillers), repeated=_repeated(orders, ids)
+    )
+
+
+def _before(orders: Sequence[int], blocks: Sequence[int], fillers: Collection[int]) -> dict[int, int]:
+    """The block with fillers that began just before each block."""
+    if not fillers:
+        return {}
+    in_time = dict.fromkeys(blocks[place] for place in sorted(range(len(orders)), key=orders.__getitem__))
+    return {block: earlier for earlier, block in pairwise(in_time) if earlier in fillers}
+
+
+def _repeated(orders: Sequence[int], ids: Sequence[bytes | None]) -> dict[bytes, list[int]]:
+    """The orders of each id that came more than once."""
+    names = {name for name, count in Counter(ids).items() if count > 1 and name is not None}
+    repeated: dict[bytes, list[int]] = {}
+    for order, name in zip(orders, ids, strict=True) if names else ():
+        if name in names:
+            repeated.setdefault(name, []).append(order)
+    return repeated
