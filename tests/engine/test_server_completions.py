@@ -216,6 +216,9 @@ def test_a_stop_string_ends_the_answer_and_leaves_the_echo_alone():
         ({"suffix": "end"}, "suffix"),
         ({"logit_bias": {"5": 1}}, "logit_bias"),
         ({"presence_penalty": 1}, "presence_penalty"),
+        ({"prompt_logprobs": 0}, "prompt_logprobs"),
+        ({"n_probs": 5}, "n_probs"),
+        ({"use_beam_search": True}, "use_beam_search"),
         ({"temperature": 0.7, "top_p": 0.9}, "top_p"),
         ({"logprobs": True}, "logprobs"),
         ({"logprobs": 21}, "logprobs"),
@@ -251,7 +254,11 @@ def test_a_bad_field_is_refused_by_its_name(fields, field):
 
 
 @pytest.mark.parametrize(
-    "fields", [{"n": 1, "best_of": 1, "suffix": ""}, {"user": "u", "stop": None, "logprobs": None}]
+    "fields",
+    [
+        {"n": 1, "best_of": 1, "suffix": ""},
+        {"user": "u", "stop": None, "logprobs": None, "prompt_logprobs": None, "bad_words": []},
+    ],
 )
 def test_fields_that_change_nothing_are_tolerated(fields):
     assert choice(ScriptedEngine(), **fields)["text"] == HELLO

@@ -208,6 +208,7 @@ def test_a_last_message_of_the_assistants_is_gone_on_from_where_the_body_says_so
         {"user": "u", "store": False, "service_tier": "auto", "reasoning_effort": "low", "metadata": {"a": "b"}},
         {"frequency_penalty": 0, "presence_penalty": 0.0, "cache_prompt": False, "stop": None, "seed": None},
         {"top_p": 0.1, "top_k": 1},
+        {"echo": False, "prompt_logprobs": None, "chat_template_kwargs": {}, "return_tokens_as_token_ids": False},
     ],
 )
 def test_fields_that_change_nothing_are_tolerated(fields):
@@ -222,6 +223,11 @@ def test_fields_that_change_nothing_are_tolerated(fields):
         ({"logit_bias": {"5": 1}}, "logit_bias"),
         ({"n": 2}, "n"),
         ({"frequency_penalty": 0.5}, "frequency_penalty"),
+        ({"echo": True}, "echo"),
+        ({"prompt_logprobs": 1}, "prompt_logprobs"),
+        ({"prompt_logprobs": 0}, "prompt_logprobs"),
+        ({"chat_template_kwargs": {"enable_thinking": False}}, "chat_template_kwargs"),
+        ({"return_tokens_as_token_ids": True}, "return_tokens_as_token_ids"),
         ({"temperature": 0.7, "top_p": 0.9}, "top_p"),
         ({"temperature": 3}, "temperature"),
         ({"temperature": "0"}, "temperature"),

@@ -192,6 +192,8 @@ def test_a_fault_before_the_first_token_has_a_status_of_its_own(caplog):
         ({"max_completion_tokens": 5}, "max_completion_tokens"),
         ({"messages": []}, "messages"),
         ({"n": 2}, "n"),
+        ({"echo": True}, "echo"),
+        ({"prompt_logprobs": 1}, "prompt_logprobs"),
         ({"temperature": 0.7, "top_p": 0.9}, "top_p"),
         ({"temperature": 3}, "temperature"),
         ({"max_output_tokens": 0}, "max_output_tokens"),

@@ -205,3 +205,16 @@ def test_a_plan_that_is_not_greedy_asks_questions_that_are_not() -> None:
     endpoint = Limited(lambda _: YES)
     asked(endpoint, greedy=False)
     assert not any(question.greedy for question in endpoint.asked)
+
+
+def test_a_question_that_goes_out_as_another_body_takes_none_of_the_patience() -> None:
+    rewritten = Answer(
+        outcome=Failure(reason="http-400", message="HTTP 400: unknown field", status=400),
+        again=Again(after_s=0.0, is_rewritten=True),
+    )
+    told = [rewritten, rewritten, rewritten, busy(10.0), YES, YES]
+    _, attempts, _, sleeper = asked(Limited(lambda place: told[place - 1]), patience_s=10.0)
+    assert [isinstance(one.outcome, Failure) for one in attempts] == [True] * 4 + [False] * 2
+    assert sleeper.slept == [0.0, 0.0, 0.0, 10.0]
+    _, impatient, _, _ = asked(Limited(lambda place: rewritten if place < 4 else YES), patience_s=0.0)
+    assert [isinstance(one.outcome, Failure) for one in impatient] == [True] * 3 + [False] * 2

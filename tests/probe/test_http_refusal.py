@@ -79,7 +79,7 @@ def failure(answer: Answer) -> Failure:
 def test_a_field_with_another_name_is_sent_under_it_from_then_on(told: str, more: dict[str, object]) -> None:
     answers, bodies = with_endpoint(refusal(told, **more), HELLO, act=times(3))
     assert failure(answers[0]).message.endswith("(max_tokens: sent as max_completion_tokens from now on)")
-    assert answers[0].again == Again(after_s=0.0)
+    assert answers[0].again == Again(after_s=0.0, is_rewritten=True)
     assert [("max_tokens" in body, body.get("max_completion_tokens")) for body in bodies] == [
         (True, None),
         (False, 4),
@@ -105,7 +105,7 @@ def test_fields_that_can_be_done_without_are_left_out_and_all_of_them_at_once() 
     answers, bodies = with_endpoint(
         refusal("Extra inputs are not permitted: seed, top_p", status="422 Unprocessable"), HELLO, act=times(2)
     )
-    assert answers[0].again == Again(after_s=0.0)
+    assert answers[0].again == Again(after_s=0.0, is_rewritten=True)
     assert {*bodies[0]} - {*bodies[1]} == {"seed", "top_p"}
     assert "seed: not sent again" in failure(answers[0]).message
 

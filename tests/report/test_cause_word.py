@@ -8,6 +8,7 @@ import analysis_samples as samples
 import reason_samples as reasons
 
 from temp0.core.cause.inquiry import CAUSES, LAST_CAUSES
+from temp0.core.plan import Condition
 from temp0.report.cause_word import evidence, holds_for, meaning, observer_notes, remedy
 from temp0.report.figure import UNBROKEN
 
@@ -63,3 +64,10 @@ def test_where_no_logprob_is_told_nothing_is_said_of_their_worth() -> None:
 
     assert observer_notes(unasked) == {}
     assert observer_notes(samples.with_margins(unasked, 0.1)) != {}
+
+
+def test_where_a_stream_changes_the_answer_the_logprobs_are_worth_what_they_were() -> None:
+    plain, streamed = Condition(), Condition(stream=True)
+    found = samples.analyzed({"A": {plain: ["I saw a river"] * 6, streamed: ["I saw ariver"] * 6}})
+    by_stream = replace(found, causes=(replace(reasons.OBSERVER, prompts=("A",)),))
+    assert observer_notes(samples.with_margins(by_stream, 0.1)) == {}

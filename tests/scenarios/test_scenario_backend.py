@@ -40,7 +40,31 @@ def test_variation_that_is_left_within_one_replica_is_said(stage: Stage) -> None
     assert cause(mixed, "backend-mix").evidence != cause(clean, "backend-mix").evidence
 
 
+def test_the_idler_of_two_machines_that_answers_alone_is_a_mix_of_backends_and_no_company(stage: Stage) -> None:
+    played = stage.play("backend.LeastLoaded")
+    analysis = probed(played.url, prompts=["Ask the first.", "Ask the second."], n=20, alone=8, company=(1, 4))
+    assert analysis.verdict is Verdict.DIVERGED
+    assert named(analysis) == {"backend-mix": "found"}
+    assert "(company 4) fp_0: one text" in cause(analysis, "backend-mix").evidence
+    assert "company" in untested(analysis)
+
+
 # Nearly a mix of backends, and not
+
+
+def test_machines_that_both_answer_otherwise_in_company_are_company(stage: Stage) -> None:
+    played = stage.play("backend.LeastLoaded", batches=True)
+    analysis = probed(played.url, prompts=["Ask the first.", "Ask the second."], n=20, alone=8, company=(1, 4))
+    assert named(analysis) == {"company": "found"}
+
+
+def test_a_fingerprint_that_changed_once_while_texts_drifted_is_the_order(stage: Stage) -> None:
+    played = stage.play("backend.DriftPastRelease", at=45, length=90)
+    prompts = ["Ask the first.", "Ask the second.", "Ask the third."]
+    analysis = probed(played.url, prompts=prompts, n=30, company=1)
+    assert cause(analysis, "order").certainty == "found"
+    assert "backend-mix" not in named(analysis)
+    assert "backend-mix" in untested(analysis)
 
 
 @pytest.mark.parametrize("value", [None, "absent"], ids=["null", "missing"])

@@ -88,6 +88,16 @@ def test_a_first_answer_unlike_all_later_ones_is_kept_and_its_cache_suspected(st
     assert named(analysis)["cache-state"] == "suspected"  # nothing was flushed, so it was not seen a second time
 
 
+def test_where_nothing_can_be_emptied_the_question_of_the_cache_keeps_every_cold_answer(stage: Stage) -> None:
+    played = stage.play("cache.FirstDiffers")
+    analysis = probed(played.url, prompts=[f"Ask number {number}." for number in range(4)], ask="cache")
+    for prompt in analysis.prompts:
+        assert sorted(text.count for text in prompt.texts) == [1, 11]
+    suspected = cause(analysis, "cache-state")
+    assert (suspected.certainty, suspected.prompts) == ("suspected", ("p1", "p2", "p3", "p4"))
+    assert "the first answer is one text and all 11 later ones another" in suspected.evidence
+
+
 # Nearly the state of the cache, and not
 
 
@@ -166,7 +176,32 @@ def test_answers_replayed_in_company_decide_nothing_of_company(stage: Stage) -> 
     assert cause(analysis, "response-cache").certainty == "found"
 
 
+def test_replays_under_new_ids_are_found_by_a_time_of_creation_older_than_their_request(stage: Stage) -> None:
+    played = stage.play("cache.Aging")
+    analysis = probed(played.url, prompts="Ask the first.", n=20, company=1)
+    (alone,) = analysis.prompts[0].conditions
+    assert (alone.completions, excluded(alone)) == (1, 19)
+    assert (analysis.verdict, analysis.exit_code) == (Verdict.UNDECIDED, 4)
+    assert set(named(analysis)) == {"response-cache", "not-measured"}
+
+
+def test_a_clock_that_is_not_ours_is_no_hindrance_where_a_second_answer_shows_that_it_goes(stage: Stage) -> None:
+    played = stage.play("cache.Aging", keeps_s=3.6, ahead_s=-7200)
+    analysis = probed(played.url, prompts="Ask the first.", n=22, company=1)
+    (alone,) = analysis.prompts[0].conditions
+    assert alone.completions + excluded(alone) == 22
+    assert excluded(alone) >= 12
+    assert named(analysis) == {"response-cache": "found"}
+    assert "time of creation are those of an earlier answer" in cause(analysis, "response-cache").evidence
+
+
 # Nearly a cache of answers, and not
+
+
+def test_answers_made_when_they_are_asked_for_count_whatever_the_clock(stage: Stage) -> None:
+    played = stage.play("cache.Aging", keeps_s=0.0, ahead_s=-7200)
+    (alone,) = probed(played.url, prompts="Ask the first.", n=12, company=1).prompts[0].conditions
+    assert (alone.completions, excluded(alone)) == (12, 0)
 
 
 @pytest.mark.parametrize(

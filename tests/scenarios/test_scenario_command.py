@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from forked import forked
 from stage import Stage
+
+from temp0.cli.main import main
 
 
 def probe(url: str, folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     """Give the exit code of `temp0 probe --json` and the one document that it printed."""
-    call = subprocess.run(
-        [
-            sys.executable, "-m", "temp0", "probe", url, "--model", "m", "--json", *arguments,
-            "--store", str(folder / "runs.db"),
-        ],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+    call = forked(main, "probe", url, "--model", "m", "--json", *arguments, "--store", str(folder / "runs.db"))
     document: dict[str, Any] = json.loads(call.stdout, parse_constant=lambda name: 1 / 0)
     assert document["exit_code"] == call.returncode, call.stderr
     return call.returncode, document

@@ -123,3 +123,10 @@ def test_answers_that_are_the_same_with_logprobs_have_no_observer(stage: Stage) 
     played = stage.play("sampling.Observed")
     analysis = probed(played.url, prompts=["A short one."], n=12, company=1, logprobs="both")
     assert (analysis.verdict, named(analysis)) == (Verdict.AGREED, {})
+
+
+def test_texts_that_vary_by_chance_streamed_or_whole_are_not_the_observer(stage: Stage) -> None:
+    played = stage.play("hour.Chance", rate=0.4)
+    analysis = probed(played.url, prompts="Ask the first.", n=12, company=1, stream="both")
+    assert analysis.verdict is Verdict.DIVERGED
+    assert "observer" not in named(analysis)

@@ -71,14 +71,16 @@ def test_a_fork_counts_characters_and_bytes(stage: Stage) -> None:
     assert (fork.char, fork.byte, fork.token, fork.kind) == (3, 9, None, "differs")
 
 
-def test_what_streaming_loses_is_reported_and_does_not_count(stage: Stage) -> None:
+def test_what_streaming_loses_is_named_and_does_not_count(stage: Stage) -> None:
     played = stage.play("shape.SpacesLost")
     analysis = probed(played.url, prompts="Say it.", n=6, company=1, stream="both")
     prompt = analysis.prompts[0]
     assert comparison(prompt, "alone", "alone, stream").verdict is Verdict.DIVERGED
     assert comparison(prompt, "alone", "alone, stream").first_difference.text == 3
     assert (prompt.distinct.text, prompt.verdict, analysis.exit_code) == (2, Verdict.AGREED, 0)
-    assert found(analysis) == set()
+    assert named(analysis) == {"observer": "found"}
+    assert "alone, stream: always another" in cause(analysis, "observer").evidence
+    assert "--stream on or off" in cause(analysis, "observer").remedy
 
 
 # Length and nothing

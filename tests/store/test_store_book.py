@@ -6,6 +6,7 @@ import gc
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
 from itertools import count
 
 import pytest
@@ -88,6 +89,19 @@ def test_what_a_book_leaves_out_changes_no_analysis(run):
     planned = {condition.name for condition in run.plan.conditions}
     run = replace(run, attempts=tuple(attempt for attempt in run.attempts if attempt.condition in planned))
     assert repr(judged(preface(run), extracted_chapters(run))) == repr(analysis(run))  # by repr, since NaN is no NaN
+
+
+def test_replays_under_new_ids_are_told_of_a_stored_run_as_of_one_in_memory(store):
+    created = int(datetime.fromisoformat(RUN.created).timestamp()) + 5  # no whole minute
+    aged = [
+        replace(answered(n, "x"), started_s=5.0 + n, ended_s=5.5 + n, outcome=Completion(text="x", created=created))
+        for n in range(6)
+    ]
+    run = replace(RUN, attempts=tuple(aged))
+    save(store, run)
+    excluded = [sum(one.count for one in each.excluded) for each in analysis(run).prompts[0].conditions]
+    assert sum(excluded) == 5
+    assert judged(*read(store, run.id)) == analysis(run)
 
 
 @pytest.mark.parametrize("value", ["a", 'a "quoted" \\ one', "ünï, ]["])

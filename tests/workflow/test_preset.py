@@ -116,9 +116,14 @@ def test_what_an_endpoint_cannot_do_is_left_out_of_a_preset_with_a_note() -> Non
 
 
 def test_where_cold_is_the_question_it_is_asked_as_found_instead() -> None:
-    assert left("cache", cold=NONE) == ["alone", "alone, logprobs", "alone, cache warm", "alone, logprobs, cache warm"]
     _, notes = fitted(*a_plan("cache"), dialect="anthropic", can_logprobs=True, cold=NONE)
-    assert notes[0].endswith("cold is left out, and asked as found instead")
+    assert "cold is left out, and asked as found instead: only the first answer to each prompt can be" in notes[0]
+
+
+def test_nothing_but_a_plain_judged_attempt_takes_the_only_cold_answer_to_a_prompt() -> None:
+    assert left("cache", cold=NONE) == ["alone"]
+    plan, _ = fitted(*a_plan("cache", Said(logprobs="both")), dialect="anthropic", can_logprobs=True, cold=NONE)
+    assert [condition.name for condition in plan.conditions] == ["alone", "alone, logprobs"]  # as somebody asked for
 
 
 @pytest.mark.parametrize(

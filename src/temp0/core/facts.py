@@ -89,7 +89,7 @@ def facts(front: Preface, chapter: Chapter) -> Facts:
     plan = front.run.plan
     own = [filler for filler in chapter.fillers if filler.prompt == chapter.prompt.id]
     in_order = sorted((*chapter.judged, *own), key=attrgetter("order")) if own else chapter.judged
-    replayed = replays(in_order, shared_ids=front.shared_ids)
+    replayed = replays(in_order, shared_ids=front.shared_ids, head=front.run)
     judged = grouped((attempt.condition, attempt) for attempt in chapter.judged)
     counted = {
         name: kept

@@ -14,9 +14,13 @@ from temp0.core.run import Address, Completion, Failure, Question
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Again:
-    """That the same question is worth asking again: after so many seconds, or `None` where the server names no time."""
+    """That the same question is worth asking again: after so many seconds, or `None` where the server names no time.
+
+    `is_rewritten`: it will go out as another body, so that asking takes no patience.
+    """
 
     after_s: float | None = None
+    is_rewritten: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from temp0.probe.body import json_outcome
 from temp0.probe.connection import Connection, Reply, Torn
 from temp0.probe.dialect import Dialect
 from temp0.probe.dialect.error import may_pass, refused_fields, said
-from temp0.probe.dialect.reason import ERROR_IN_200, http_failure
+from temp0.probe.dialect.reason import ERROR_IN_200, MASK, http_failure
 from temp0.probe.endpoint import Again, Answer, ColdMeans, NoColdMeans
 from temp0.probe.gauge import Gauge
 from temp0.probe.intake import Intake
@@ -93,8 +93,9 @@ class HttpEndpoint:
         reply = await self._connection.exchange(
             "POST", self._url, body=written.body, keep=not question.stream, intake=intake
         )
+        outcome = self._outcome(reply, intake, question)
         return replace(
-            self._answer(self._outcome(reply, intake, question), reply, question, written),
+            self._answer(outcome, reply, question, written, is_streamed=intake.answer is not None),
             first_byte_s=reply.first_byte_s,
             sent=written.recorded,
         )
@@ -164,14 +165,21 @@ class HttpEndpoint:
         return json_outcome(self._dialect, reply.body, headers) if streamed is None else streamed
 
     def _answer(
-        self, outcome: Completion | Failure, reply: Reply | Answer, question: Question, written: _Written
+        self,
+        outcome: Completion | Failure,
+        reply: Reply | Answer,
+        question: Question,
+        written: _Written,
+        *,
+        is_streamed: bool,
     ) -> Answer:
         whole = reply.reply if isinstance(reply, Torn) else reply if isinstance(reply, Reply) else None
         received = whole.body if whole and self._keeps_raw else None
         if isinstance(outcome, Completion):
             shown = self._connection.redacted_completion(outcome)
-            # A key that came in pieces, which cannot be found in raw bytes.
-            return Answer(outcome=shown, received=received if shown == outcome else None)
+            # A key that came in pieces cannot be found in raw bytes, and a stream that ends with it may have begun so.
+            is_in_pieces = shown != outcome or (is_streamed and MASK.encode() in (received or b""))
+            return Answer(outcome=shown, received=None if is_in_pieces else received)
         if whole and (noted := self._without_refused(outcome, whole, question, written)):
             return replace(noted, received=received)
         failure = self._connection.redacted(outcome)
@@ -191,7 +199,7 @@ class HttpEndpoint:
         if refused and json.loads(self._write(question, self._refused).body).keys() != sent.keys():
             notes = [f"{name}: {self._instead(name)}" for name in refused]
             noted = replace(failure, message=f"{failure.message} ({'; '.join(notes)})")
-            return Answer(outcome=self._connection.redacted(noted), again=Again(after_s=0.0))
+            return Answer(outcome=self._connection.redacted(noted), again=Again(after_s=0.0, is_rewritten=True))
         if "temperature" in sent and refused_fields(reply.status, reply.body, ["temperature"]):
             return Answer(outcome=self._connection.redacted(failure), stop=f"temperature is refused: {GO_ON_WITHOUT}")
         return None

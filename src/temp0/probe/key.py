@@ -12,10 +12,10 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from temp0.errors import UsageError
+from temp0.probe.dialect.reason import MASK
 from temp0.probe.header import may_be_secret
 from temp0.probe.host import is_loopback, known_host
 
-MASK = "[key]"
 _ESCAPED = frozenset('"\\/')  # the letters of a key before which JSON may have a backslash
 # What people set where a server wants a key and checks none. Such a word may honestly stand in an answer.
 _PLACEHOLDERS = frozenset(

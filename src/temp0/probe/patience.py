@@ -44,6 +44,8 @@ class Patience:
 
     def pause_s(self, again: Again) -> float | None:
         """Seconds until the question is asked again; `None` where it is given up."""
+        if again.is_rewritten:
+            return 0.0
         told_s = again.after_s
         least_s = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** min(self.tries, 16))
         if told_s is None:

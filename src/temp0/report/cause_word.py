@@ -5,7 +5,7 @@ A note says what could not be seen or does not count; it never explains why answ
 
 from __future__ import annotations
 
-from temp0.core.analysis import Analysis, Cause, PromptAnalysis
+from temp0.core.analysis import Analysis, Cause, PromptAnalysis, Verdict
 from temp0.core.cause.inquiry import NOTES
 from temp0.core.run import Address
 from temp0.report.command import held, measured_again
@@ -29,7 +29,7 @@ _MEANINGS = {
     "cache-state": "the answer depends on what the prefix cache holds",
     "order": "the answer depends on what was asked before, or changed with time",
     "company": "the answer depends on what runs beside it",
-    "observer": "asking for logprobs changes the answer",
+    "observer": "asking for logprobs, or for a stream, changes the answer",
     "unseen-company": "it varies one at a time, and strangers may run beside it",
     "run-to-run": "it varies with nothing running beside it",
 }
@@ -67,7 +67,7 @@ def remedy(cause: Cause, address: Address) -> tuple[str, str | None]:
 def observer_notes(analysis: Analysis) -> dict[str, str]:
     """For each prompt for which asking for logprobs changes the answer, what those that are told are worth."""
     standing = [cause for cause in analysis.causes if cause.cause == "observer"]
-    told = {prompt.id for prompt in analysis.prompts if _tells_logprobs(prompt)}
+    told = {one.id for one in analysis.prompts if _tells_logprobs(one) and not _is_by_stream(one)}
     return {
         prompt: f"Margins and logprobs tell of the attempts that asked for them, which {_IS[cause.certainty]} another "
         f"computation here (observer, {cause.certainty})."
@@ -81,3 +81,14 @@ def _tells_logprobs(prompt: PromptAnalysis) -> bool:
     first, forks = prompt.first_difference, prompt.tree.forks() if prompt.tree else ()
     is_known = any(fork.margin.value is not None or fork.margin.distributions for fork in forks)
     return is_known or first.logprobs is not None or first.top_logprobs is not None
+
+
+def _is_by_stream(prompt: PromptAnalysis) -> bool:
+    """Whether its texts differ between streamed and whole answers, and not between those with logprobs and without."""
+    condition = {one.name: one.condition for one in prompt.conditions}
+    apart = {
+        condition[pair.a].factors_apart(condition[pair.b])
+        for pair in prompt.comparisons
+        if pair.verdict is Verdict.DIVERGED
+    }
+    return ("stream",) in apart and ("logprobs",) not in apart

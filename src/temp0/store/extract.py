@@ -7,14 +7,14 @@ name no answer. What is left of answers repeats nearly always, so that equal one
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice, repeat
 from operator import attrgetter, itemgetter
-from typing import Any
 
 from sqlalchemy import Connection
 
 from temp0.core.header import tells_cache, tells_machine
+from temp0.core.replay import stand_still
 from temp0.core.run import Attempt, Completion, Failure
 from temp0.core.text import from_utf8, utf8
 from temp0.store.encoding import pairs_from, usage_from
@@ -28,6 +28,8 @@ _SAID = ("reason", "message", "status", "text", "tokens", "finish", "usage", "mo
 _BESIDE = ("reasoning", "tool_calls", "refusal")
 _EXTRACTED = (*_COMMON, *_SAID, *_BESIDE, "id", "created", "headers")
 
+_STARTED, _ENDED, _CREATED = map(_EXTRACTED.index, ("started_s", "ended_s", "created"))
+
 JUDGED = f"{query(*_EXTRACTED)} AND prompt = ? AND role = 'judged'"
 OF_ORDERS = of_orders(*_EXTRACTED)
 
@@ -36,7 +38,10 @@ Told = tuple[bytes, ...]
 
 
 class Extract:
-    """Attempts of one run, given by their order. Of ids, only those in `naming` are kept, and when they were made."""
+    """Attempts of one run, given by their order. Of ids, only those in `naming` are kept, and when they were made.
+
+    Times of creation are kept of a prompt's judged attempts where one stands still, since replays are told by that.
+    """
 
     def __init__(self, connection: Connection, number: int, naming: Collection[bytes] = frozenset()) -> None:
         self._connection = connection
@@ -52,18 +57,22 @@ class Extract:
 
     def judged(self, prompt_id: str) -> tuple[Attempt, ...]:
         """The judged ones of a prompt."""
-        return self._attempts(JUDGED, utf8(prompt_id))
+        batches = [*rows(self._connection, JUDGED, self._number, utf8(prompt_id))]
+        told = (row for some in batches for row in some if row[_CREATED] is not None)
+        still = stand_still((int(row[_CREATED]), row[_STARTED], row[_ENDED]) for row in told)
+        return self._sorted(batches, keeps_created=still)
 
     def at(self, orders: Sequence[int]) -> tuple[Attempt, ...]:
         """Those of these orders."""
-        return self._attempts(OF_ORDERS, json.dumps(orders, allow_nan=False)) if orders else ()
+        if not orders:
+            return ()
+        return self._sorted(rows(self._connection, OF_ORDERS, self._number, json.dumps(orders, allow_nan=False)))
 
-    def _attempts(self, text: str, *asked: Any) -> tuple[Attempt, ...]:
-        batches = rows(self._connection, text, self._number, *asked)
-        found = [attempt for some in batches for attempt in self._made(some)]
+    def _sorted(self, batches: Iterable[Sequence[Row]], *, keeps_created: bool = False) -> tuple[Attempt, ...]:
+        found = [attempt for some in batches for attempt in self._made(some, keeps_created=keeps_created)]
         return tuple(sorted(found, key=attrgetter("order")))
 
-    def _made(self, some: Sequence[Row]) -> list[Attempt]:
+    def _made(self, some: Sequence[Row], *, keeps_created: bool) -> list[Attempt]:
         """The attempts of rows, column by column, which takes half as long as row by row."""
         columns = zip(*some, strict=True)
         order, prompt, condition, block, role, started_s, ended_s, in_flight, predecessor = islice(
@@ -74,7 +83,7 @@ class Extract:
         keys = zip(
             *alike,
             [name if name in naming else None for name in ids],
-            [at if name in naming else None for at, name in zip(created, ids, strict=True)],
+            [at if keeps_created or name in naming else None for at, name in zip(created, ids, strict=True)],
             map(self._told, headers),
             strict=True,
         )

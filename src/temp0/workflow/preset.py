@@ -96,7 +96,8 @@ def fitted(
     """The plan that an endpoint can carry out, with a note for what of a preset was left out.
 
     `cold` is what is known of making its cache cold, `None` where the plan has nothing cold. Cold conditions are
-    asked as found instead where the plan had nothing as found.
+    asked as found instead where the plan had nothing as found; then only the first answer to a prompt can be cold, and
+    what would take it from the plain ones, primers and attempts with logprobs, is left out as well.
 
     Raises:
         EndpointError: Somebody asked for what the endpoint cannot do.
@@ -113,15 +114,20 @@ def fitted(
         why = f"temp0 knows no way to make this server's prefix cache cold, since {cold.why}"
         if "cache" not in optional:
             raise EndpointError(f"{why}; leave out --cache, or ask with --cache warm")
-        conditions, instead = _without_cold(conditions)
+        conditions, instead = _without_cold(conditions, optional)
         notes.append(f"note: {why}; cold is left out{instead}")
     return replace(plan, conditions=conditions), tuple(notes)
 
 
-def _without_cold(conditions: tuple[Condition, ...]) -> tuple[tuple[Condition, ...], str]:
+def _without_cold(conditions: tuple[Condition, ...], optional: frozenset[str]) -> tuple[tuple[Condition, ...], str]:
     if any(condition.cache == "as-found" for condition in conditions):
         return tuple(condition for condition in conditions if condition.cache != "cold"), ""
-    as_found = tuple(
-        replace(condition, cache="as-found") if condition.cache == "cold" else condition for condition in conditions
+    cold = [condition for condition in conditions if condition.cache == "cold"]
+    plain = [condition for condition in cold if not condition.logprobs]
+    kept = plain if "logprobs" in optional else cold
+    left_out = "" if kept == cold else " and nothing is asked with logprobs"
+    as_found = tuple(replace(condition, cache="as-found") for condition in kept)
+    return as_found, (
+        ", and asked as found instead: only the first answer to each prompt can be cold, so that nothing is warmed "
+        f"before it{left_out}"
     )
-    return as_found, ", and asked as found instead"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 from scenario import NOT_TOLD, Asked, Scenario, Told
+
+from plays.hour import NEW, OLD
 
 
 def shuffled(*counted: tuple[tuple[object, str], int]) -> list[tuple[object, str]]:
@@ -39,3 +42,41 @@ class NewFingerprints(Scenario):
 
     def answer(self, asked: Asked) -> Told:
         return Told(text="ab"[self.chance.random() < 0.5], fingerprint=f"fp_{asked.order:04}")
+
+
+class LeastLoaded(Scenario):
+    """Two machines of which the idler one answers, the first of two that are equally idle: alone always the first.
+
+    With `batches` both compute another text in company, whichever answers.
+    """
+
+    delay_s: float = 0.05
+    batches: bool = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.load = [0, 0]
+        self.machine_of: dict[int, int] = {}
+
+    def stay_s(self, asked: Asked) -> float:
+        machine = self.load.index(min(self.load))
+        self.load[machine] += 1
+        self.machine_of[asked.order] = machine
+        return self.delay_s
+
+    def answer(self, asked: Asked) -> Told:
+        machine = self.machine_of.pop(asked.order)
+        self.load[machine] -= 1
+        is_new = asked.has_company if self.batches else machine == 1
+        return Told(text=f"{NEW if is_new else OLD} {asked.prompt}", fingerprint=f"fp_{machine}")
+
+
+class DriftPastRelease(Scenario):
+    """A text that becomes likelier from request to request, and a fingerprint that changes once, at request `at`."""
+
+    at: int = 0
+    length: int = 1
+
+    def answer(self, asked: Asked) -> Told:
+        text = NEW if self.chance.random() < asked.order / self.length else OLD
+        return Told(text=f"{text} {asked.prompt}", fingerprint="fp_old" if asked.order < self.at else "fp_new")

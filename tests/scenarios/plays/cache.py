@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -131,3 +132,29 @@ class Lazy(Scenario):
             created=self.created,
             headers={self.header: self.value} if self.header else {},
         )
+
+
+class Aging(Scenario):
+    """A caching proxy that says nothing: a kept answer comes under a new id and no faster, with its time of creation.
+
+    An answer is kept for `keeps_s`; the clock is `ahead_s` ahead of ours. Where `keeps_s` is 0 nothing is kept.
+    """
+
+    delay_s: float = 0.2
+    keeps_s: float = 60.0
+    ahead_s: int = 0
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.kept: dict[str, tuple[float, int]] = {}
+
+    def stay_s(self, _asked: Asked) -> float:
+        in_full_minutes = int(time.time() + self.delay_s) % 60 == 0  # which a clock of minutes would tell
+        return self.delay_s + in_full_minutes
+
+    def answer(self, asked: Asked) -> Told:
+        since_s, created = self.kept.get(asked.prompt, (0.0, 0))
+        if not created or asked.since_s - since_s >= self.keeps_s:
+            created = int(time.time()) + self.ahead_s
+            self.kept[asked.prompt] = asked.since_s, created
+        return Told(text=f"{COLD} {asked.prompt}", created=created)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from temp0.core.analysis import ConditionAnalysis
@@ -56,7 +56,7 @@ def cache_state(evidence: Evidence) -> Outcome:
         test=test,
         finding=Finding(
             cause="cache-state",
-            evidence=f"{best.told}; {tested(best.test) if best.test else 'which no test can grade'}",
+            evidence=f"{best.told}; {tested(best.test) if best.test else 'no test can grade that'}",
             remedy=_REMEDY,
             prompts=best.named or best.prompts,
             n=best.test.n if best.test else len(best.prompts),
@@ -88,7 +88,7 @@ def _by_condition(evidence: Evidence) -> _Route | None:
         test=test,
         prompts=tuple(clean),
         named=tuple(name for name in firm if name in clean),
-        told=_told(evidence, clean, len(by_logprobs)),
+        told=_told(evidence, clean, firm, len(by_logprobs)),
         is_reproduced=is_steady and not any(_is_lukewarm(cold) for cold, _ in clean.values()),
     )
 
@@ -113,16 +113,21 @@ def _logprobs_differ(one: PromptEvidence, cold: ConditionAnalysis, warm: Conditi
 
 
 def _told(
-    evidence: Evidence, clean: Mapping[str, tuple[ConditionAnalysis, ConditionAnalysis]], by_logprobs: int
+    evidence: Evidence,
+    clean: Mapping[str, tuple[ConditionAnalysis, ConditionAnalysis]],
+    firm: Collection[str],
+    by_logprobs: int,
 ) -> str:
     if not clean:
         return "cold and warm differ in no prompt"
-    first = next(iter(clean))
+    surely = [name for name in clean if name in firm]
+    first = next(iter(surely or clean))
     cold, warm = clean[first]
     asked = len(evidence.prompts)
     deeper = f", its logprobs in {by_logprobs:,}" if by_logprobs else ""
     lukewarm = "; the server told cached tokens in what should have been cold" if _is_lukewarm(cold) else ""
-    where = f" in {len(clean):,} of {counted(asked, 'prompt')}{deeper}" if asked > 1 else ""
+    by_themselves = f" (in {len(surely):,} of them beyond chance)" if 0 < len(surely) < len(clean) else ""
+    where = f" in {len(clean):,} of {counted(asked, 'prompt')}{by_themselves}{deeper}" if asked > 1 else ""
     return (
         f"the text differs between cold and warm{where}: in prompt "
         f"{first} cold always one text ({cold.completions} of {cold.completions}), warm always another "
@@ -147,20 +152,23 @@ def _by_place(evidence: Evidence) -> _Route | None:
     firm = named(strata, seed=evidence.plan.seed) if test and test.p <= ALPHA else ()
     shown = [name for name in firm if name in lined] or list(lined)
     first = next(iter(shown), None)
-    told = "" if first is None else f"in prompt {first} the text lines up with {_what(found[first], lined[first])}"
     more = f" and {counted(len(shown) - 1, 'more prompt')} like it" if len(shown) > 1 else ""
+    told = "" if first is None else f"in prompt {first}{more} {_what(found[first], lined[first])}"
     return _Route(
         test=test,
         prompts=tuple(lined),
         named=tuple(name for name in shown if name in firm),
-        told=told + more + _again(evidence, lined),
+        told=told + _again(evidence, lined),
         is_reproduced=any(_recurs(labelled) for labelled in lined.values()) or bool(_flushed(evidence, lined)),
     )
 
 
 def _what(own: Sequence[tuple[Singles, Labelled]], labelled: Labelled) -> str:
     by_tokens = any(labelled is single.cached for single, _ in own)
-    return f"{'the cached tokens' if by_tokens else 'its place'}: {groups(labelled)}"
+    if by_tokens:
+        return f"the text depends on how many prompt tokens came from the cache: {groups(labelled)}"
+    later = sum(group.attempts for group in labelled.groups if group.value != "first")
+    return f"the first answer is one text and {'the later one' if later == 1 else f'all {later:,} later ones'} another"
 
 
 def _recurs(labelled: Labelled) -> bool:

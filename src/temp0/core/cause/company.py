@@ -37,6 +37,14 @@ class _Ladder:
         """Whether at least two blocks alone gave one text."""
         return self.alone is not None and self.alone.completions > 1 and self.alone.distinct.text == 1
 
+    @property
+    def machine(self) -> str | None:
+        """What tells a machine and leaves nothing to company: each value of it has one text, alone and in company."""
+        names = {level.name for level in self.levels}
+        return next(
+            (pool.machines[0] for pool in self.one.pools if pool.machines and pool.condition.name in names), None
+        )
+
     def differs(self, levels: Sequence[ConditionAnalysis]) -> bool:
         """Whether any of these gave a text that was not seen alone."""
         alone = self.one.texts_of(self.alone) if self.alone else frozenset()
@@ -59,16 +67,13 @@ def company(evidence: Evidence) -> Outcome:
     """Alone at least two identical blocks, another text in company that was shown, and one pooled test.
 
     Labels are the levels of company, so that a difference between two of them counts as well. `suspected` where
-    company was not shown, where answers alone vary themselves, or where nothing was asked alone.
+    company was not shown, where answers alone vary themselves, or where nothing was asked alone. A prompt whose texts
+    are told by the machine that answered, alone and in company, says nothing of company.
     """
-    ladders = [ladder for one in evidence.prompts for ladder in _ladders(one, evidence)]
+    every = [ladder for one in evidence.prompts for ladder in _ladders(one, evidence)]
+    ladders = [ladder for ladder in every if ladder.machine is None]
     if not ladders:
-        is_planned = any(condition.company > 1 for condition in evidence.deciding)
-        return Outcome(
-            untested="no answer in company counted"
-            if is_planned
-            else "nothing was asked in company; --company 1,8 does that"
-        )
+        return Outcome(untested=_unasked(evidence, every))
     strata: dict[str, list[Stratum]] = {}
     for ladder in ladders:
         if (part := ladder.stratum()) is not None:
@@ -86,7 +91,7 @@ def company(evidence: Evidence) -> Outcome:
         test=test,
         finding=Finding(
             cause="company",
-            evidence=f"{_told(signs, firm or prompts)}; {tested(test) if test else 'which no test can grade'}",
+            evidence=f"{_told(signs, firm or prompts)}; {tested(test) if test else 'no test can grade that'}",
             remedy=_REMEDY,
             prompts=firm or prompts,
             n=test.n if test else sum(level.completions for ladder in signs for level in ladder.levels),
@@ -122,7 +127,9 @@ def _told(signs: Sequence[_Ladder], prompts: Sequence[str]) -> str:
     others = len(prompts) - 1
     like_it = f" and {counted(others, 'more prompt')} like it" if others else ""
     levels = ", ".join(_level(ladder, level) for level in ladder.levels)
-    unlike = "unlike it: " if ladder.alone else ""
+    unlike = (
+        "" if ladder.alone is None else "unlike it: " if ladder.alone.distinct.text == 1 else "unlike all of these: "
+    )
     return f"prompt {prompts[0]}{like_it}: {_alone(ladder)}; {unlike}{levels}{_dose(ladder)}"
 
 
@@ -145,6 +152,16 @@ def _dose(ladder: _Ladder) -> str:
     shares = [ladder.unlike(level) / level.completions for level in ladder.shown]
     rises = len(shares) > 2 and shares == sorted(shares) and shares[0] < shares[-1]
     return "; the share rises with company" if ladder.is_alone_steady and rises else ""
+
+
+def _unasked(evidence: Evidence, ladders: Sequence[_Ladder]) -> str:
+    if ladders:
+        return (
+            f"texts in company are told by {ladders[0].machine}: which machine answers may be all that company changes"
+        )
+    if any(condition.company > 1 for condition in evidence.deciding):
+        return "no answer in company counted"
+    return "nothing was asked in company; --company 1,8 does that"
 
 
 def _untested(ladders: Sequence[_Ladder]) -> str | None:

@@ -16,6 +16,9 @@ from temp0.core.analysis import ConditionAnalysis, PromptAnalysis
 from temp0.core.comparison import Kinds, Stratum
 from temp0.core.plan import Condition, Plan
 
+EVERY_SECOND = "every second request"
+"""The label of a place that two machines in turn would show."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
@@ -29,7 +32,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """Attempts alone sorted by a label. `stratum` is `None` where there is nothing to test."""
+    """Attempts sorted by a label. `stratum` is `None` where there is nothing to test."""
 
     groups: tuple[Group, ...]
     stratum: Stratum | None
@@ -56,17 +59,32 @@ class Change:
 class Singles:
     """The attempts alone of one prompt under one condition whose texts differ, in the order in which they left.
 
-    `replicas` are labels that may tell one machine from another, by name; `places` those of the order (what was asked
+    `replicas` are labels that may tell one machine from another, by name; of these, `times` tell the time and no more:
+    each value came and went once, and texts went on beyond it. `places` are labels of the order (what was asked
     before, whose turn it was). `cached` sorts by the prompt tokens that came from the server's cache, `first` sets
     the very first attempt of the prompt apart.
     """
 
     condition: Condition
     replicas: Mapping[str, Labelled]
+    times: frozenset[str]
     places: Mapping[str, Labelled]
     cached: Labelled | None
     first: Labelled | None
     change: Change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """The attempts in company of one prompt under one condition whose texts differ, by what may tell machines apart.
+
+    Those of one block and one machine may share one computation, and count once. `machines` are the labels that leave
+    nothing to company: each value has one text, here and in every condition that differs in company alone.
+    """
+
+    condition: Condition
+    replicas: Mapping[str, Labelled]
+    machines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +113,7 @@ class PromptEvidence:
     kinds: Kinds | None
     condition_of: NDArray[np.int64] | None
     singles: tuple[Singles, ...]
+    pools: tuple[Pool, ...]
 
     def stratum(self, labels: Mapping[str, int]) -> Stratum | None:
         """Blocks labelled by the name of their condition; those of conditions not named are left out."""

@@ -5,14 +5,16 @@ A test counts against the others even where it found nothing, so that many cause
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from operator import itemgetter
-from typing import Literal
+from typing import Literal, TypeVar
 
 from temp0.core.comparison import DRAWS, Statistic, Stratum, across, cautious_p, holm
 from temp0.core.estimate import ALPHA
+
+Name = TypeVar("Name", bound=Hashable)
 
 OFTEN = 0.25
 """Above this p, a sign that a test could have proved is no sign."""
@@ -85,11 +87,17 @@ def named(strata: Strata, *, seed: int, statistic: Statistic = across) -> tuple[
     return tuple(name for name, p in zip(able, adjusted, strict=True) if p is not None and p <= ALPHA)
 
 
-def strongest(tests: Mapping[str, PooledTest]) -> tuple[str, PooledTest] | None:
-    """The test of several with the smallest p, adjusted by Holm over those that could tell anything; with its name."""
+def strongest(
+    tests: Mapping[Name, PooledTest], *, among: Container[Name] | None = None
+) -> tuple[Name, PooledTest] | None:
+    """The test of several with the smallest p, adjusted by Holm over those that could tell anything; with its name.
+
+    `among` limits which may be given, and changes no p.
+    """
     able = {name: test for name, test in tests.items() if test.can_tell} or dict(tests)
-    if not able:
+    adjusted = zip(holm([test.p for test in able.values()]), able, strict=True)
+    found = [(p, name) for p, name in adjusted if p is not None and (among is None or name in among)]
+    if not found:
         return None
-    adjusted = holm([test.p for test in able.values()])
-    p, name = min(((p, name) for p, name in zip(adjusted, able, strict=True) if p is not None), key=itemgetter(0))
+    p, name = min(found, key=itemgetter(0))
     return name, PooledTest(p=p, least=able[name].least, n=able[name].n)

@@ -6,22 +6,21 @@ are stored changes nothing.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from temp0.core.analysis import PromptAnalysis
-from temp0.core.cause.evidence import Below, Change, Group, Labelled, PromptEvidence, Singles
+from temp0.core.cause.evidence import EVERY_SECOND, Below, Change, Labelled, PromptEvidence, Singles
+from temp0.core.cause.labelling import Values, labelled, pools, present, replica_labels, tells_time
 from temp0.core.chapter import Chapter
 from temp0.core.company import running_alone
-from temp0.core.comparison import Kinds
+from temp0.core.comparison import Kinds, Stratum
 from temp0.core.facts import Facts, Weighed, completions, grouped
-from temp0.core.header import tells_machine
 from temp0.core.margin import deficit
 from temp0.core.plan import Condition
-from temp0.core.run import Attempt, Completion, Sample
+from temp0.core.run import Attempt, Sample
 
 STRETCHES, ONE_BY_ONE_UP_TO = 32, 64
 """Longer series of attempts alone are looked at in 32 stretches of time."""
@@ -40,18 +39,23 @@ def singles(
         return None
     own = kinds.rows(rows)
 
-    def by(values: Sequence[str | None], *, at_least: int = 2) -> Labelled | None:
-        return _labelled(values, texts, own, at_least=at_least)
+    def by(values: Values, *, at_least: int = 2) -> Labelled | None:
+        def stratum(place_of: Mapping[str, int]) -> Stratum | None:
+            return own.stratum(np.array([place_of.get(value or "", -1) for value in values]))
 
+        return labelled(values, texts, stratum, at_least=at_least)
+
+    told = replica_labels(answers)
     before = [chapter.predecessors.get(attempt.order, (None, None)) for attempt in attempts]
     return Singles(
         condition=condition,
-        replicas=_present({name: by(values) for name, values in _replica_labels(answers).items()}),
-        places=_present(
+        replicas=present({name: by(values) for name, values in told.items()}),
+        times=frozenset(name for name, values in told.items() if tells_time(values, texts)),
+        places=present(
             {
                 "the prompt asked before": by([prompt for prompt, _ in before]),
                 "the condition before": by([name for _, name in before]),
-                "every second request": by(["even" if attempt.order % 2 == 0 else "odd" for attempt in attempts]),
+                EVERY_SECOND: by(["even places" if attempt.order % 2 == 0 else "odd places" for attempt in attempts]),
             }
         ),
         cached=by([_count(answer.usage.cached) for answer in answers], at_least=1),
@@ -60,42 +64,6 @@ def singles(
         else None,
         change=_change(texts, own),
     )
-
-
-def _present(labelled: Mapping[str, Labelled | None]) -> dict[str, Labelled]:
-    return {name: one for name, one in labelled.items() if one is not None}
-
-
-def _labelled(values: Sequence[str | None], texts: Sequence[str], kinds: Kinds, *, at_least: int) -> Labelled | None:
-    """Texts by a label; values seen fewer times than `at_least`, and such as were not told, are left out."""
-    seen = grouped((value, text) for value, text in zip(values, texts, strict=True) if value)
-    names = sorted(value for value, own in seen.items() if len(own) >= at_least)
-    if len(names) < 2:
-        return None
-    place_of = {name: place for place, name in enumerate(names)}
-    labels = np.array([place_of.get(value or "", -1) for value in values])
-    counts = {name: Counter(seen[name]) for name in names}
-    groups = tuple(
-        Group(value=name, attempts=own.total(), texts=len(own), modal=min(own, key=lambda text: (-own[text], text)))
-        for name, own in counts.items()
-    )
-    return Labelled(groups=groups, stratum=kinds.stratum(labels))
-
-
-def _replica_labels(answers: Sequence[Completion]) -> dict[str, list[str | None]]:
-    """What may tell machines apart, where more than one value of it came: fingerprint, model, headers."""
-    labels: dict[str, list[str | None]] = {
-        "fingerprint": [answer.fingerprint for answer in answers],
-        "model": [answer.model for answer in answers],
-    }
-    machines = {
-        id(answer): {name: value for name, value in answer.headers if tells_machine(name)}
-        for answer in {id(answer): answer for answer in answers}.values()
-    }
-    told = [machines[id(answer)] for answer in answers]
-    for name in sorted({name for headers in machines.values() for name in headers}):
-        labels[name] = [headers.get(name) for headers in told]
-    return {name: values for name, values in labels.items() if len(set(values)) > 1}
 
 
 def _count(cached: int | None) -> str | None:
@@ -150,6 +118,7 @@ def prompt_evidence(known: Facts, prompt: PromptAnalysis, samples: Mapping[int, 
         kinds=known.kinds,
         condition_of=known.condition_of if known.kinds else None,
         singles=tuple(single for single in series if single is not None),
+        pools=pools(known) if known.kinds else (),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from temp0.core.cause.evidence import Evidence, Labelled, PromptEvidence, Singles
+from temp0.core.cause.evidence import EVERY_SECOND, Evidence, Labelled, PromptEvidence, Singles
 from temp0.core.cause.finding import Finding, Outcome, PooledTest, Strata, named, pooled, strongest
 from temp0.core.cause.wording import groups, tested
 from temp0.core.comparison import Stratum, across, change
@@ -97,12 +97,13 @@ def _changed(one: PromptEvidence) -> str:
     for single in one.singles:
         if single.change.before is not None:
             return (
-                f"prompt {one.prompt.id} changed once and stayed: after its first answer {single.change.before:,} of "
-                f"one text, then {single.change.after:,} of another"
+                f"the answer to prompt {one.prompt.id} changed once and stayed: its first one aside, "
+                f"{single.change.before:,} of one text, then {single.change.after:,} of another"
             )
-    return f"the texts of prompt {one.prompt.id} drift with time"
+    return f"how often prompt {one.prompt.id} gets each of its texts drifts with time"
 
 
 def _lined_up(one: PromptEvidence, label: str) -> str:
     labelled: Labelled = next(single.places[label] for single in one.singles if label in single.places)
-    return f"the text of prompt {one.prompt.id} depends on {label}: {groups(labelled)}"
+    hangs_on = "changes with" if label == EVERY_SECOND else "depends on"
+    return f"the answer to prompt {one.prompt.id} {hangs_on} {label}: {groups(labelled)}"

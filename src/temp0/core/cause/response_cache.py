@@ -14,7 +14,8 @@ from temp0.core.replay import REPLAYED
 def response_cache(evidence: Evidence) -> Outcome:
     """The rule: a cache says so in a header, or an answer's id, time of creation and text were seen before.
 
-    Latency alone is never evidence, and neither is an id that more than one text came with.
+    The id may be new where a clock would long have left the time of creation behind. Latency alone is never evidence,
+    and neither is an id that more than one text came with.
     """
     replays = [
         (one, tally)
@@ -30,8 +31,8 @@ def response_cache(evidence: Evidence) -> Outcome:
     return Outcome(
         finding=Finding(
             cause="response-cache",
-            evidence=f"{counted(total, 'completion')} replayed from a cache and excluded, {counts:,} left to count; "
-            f"the first: {replays[0][1].message}",
+            evidence=f"{counted(total, 'completion was', 'completions were')} replayed from a cache and excluded, "
+            f"{counts:,} left to count; the first: {replays[0][1].message}",
             remedy="bypass the response cache of the gateway or client in between (a header such as "
             "Cache-Control: no-cache, or its own setting for this route) and ask again; the prompts stay as they are, "
             "since another prompt would be another question",

@@ -30,7 +30,9 @@ _CLEAR = "; greedy decoding cannot do that"
 _SAME = (
     "; the answer is always the same one, which a penalty, a banned token or other logprobs than its own would explain"
 )
-_NOT_ASKED = "no logprobs, which would show a chosen token below the likeliest; --logprobs both asks for them"
+_NOT_ASKED = (
+    "no logprobs were asked for, which would show a chosen token below the likeliest; --logprobs both does that"
+)
 _NOT_TOLD = "logprobs were asked for, and the server told none"
 
 
@@ -60,7 +62,7 @@ def sampling(evidence: Evidence) -> Outcome:
     return Outcome(
         finding=Finding(
             cause="sampling",
-            evidence=f"nearly every answer to every prompt is another one: {texts:,} texts in "
+            evidence=f"nearly every answer to every prompt is a new one: {texts:,} texts in "
             f"{counted(total, 'completion')} of {counted(len(prompts), 'prompt')}; {no_logprobs}",
             remedy=_REMEDY,
             prompts=tuple(prompt.id for prompt in prompts),
@@ -78,7 +80,7 @@ def _not_greedy(evidence: Evidence) -> Finding | None:
     total = sum(map(_completions, prompts))
     return Finding(
         cause="sampling",
-        evidence=f"temperature 0 was not sent with any of {counted(total, 'completion')}: the run is not greedy",
+        evidence=f"none of the {counted(total, 'completion')} was asked for with temperature 0: the run is not greedy",
         remedy="answers that are drawn differ by chance; choose a model that accepts temperature 0",
         prompts=tuple(prompt.id for prompt in prompts),
         n=total,
@@ -120,7 +122,8 @@ def _refusal(evidence: Evidence) -> Finding | None:
     total = sum(tally.count for _, tally in refused)
     return Finding(
         cause="sampling",
-        evidence=f"{counted(total, 'request')} refused for its temperature: {refused[0][1].message}",
+        evidence=f"{counted(total, 'request was', 'requests were')} refused for the temperature: "
+        f"{refused[0][1].message}",
         remedy="this model does not decode greedily when asked to; choose one that accepts temperature 0",
         prompts=tuple(dict.fromkeys(one.prompt.id for one, _ in refused)),
         n=total,

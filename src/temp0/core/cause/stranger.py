@@ -48,7 +48,7 @@ def run_to_run(evidence: Evidence, explained: frozenset[str]) -> Outcome:
     prompts = [one for one in _differing(evidence, explained) if _is_lonely(evidence, one)]
     if not prompts:
         return NOTHING
-    why = "you state that nobody else uses it" if evidence.plan.exclusive else "the server itself counted one running"
+    why = "nobody else uses the endpoint" if evidence.plan.exclusive else "the server itself counted one running"
     return Outcome(
         finding=Finding(
             cause="run-to-run",

@@ -35,9 +35,9 @@ def tested(test: PooledTest) -> str:
 
 
 def groups(labelled: Labelled) -> str:
-    """What each value of a label gave: `f1 one text in 12, f2 2 texts in 8`."""
+    """What each value of a label gave: `f1: one text in 12, f2: 2 texts in 8`."""
     told = [
-        f"{group.value} {'one text' if group.texts == 1 else f'{group.texts} texts'} in {group.attempts}"
+        f"{group.value}: {'one text' if group.texts == 1 else f'{group.texts} texts'} in {group.attempts}"
         for group in labelled.groups[:SHOWN]
     ]
     more = len(labelled.groups) - SHOWN

@@ -33,7 +33,7 @@ from temp0.engine.server.refusal import RefusedError
 from temp0.engine.server.served import ServedTemplate
 from temp0.engine.server.service import SERVICE, Service
 from temp0.engine.server.token_entry import token_entries
-from temp0.engine.server.unhonoured import OPENAI, refuse_unhonoured
+from temp0.engine.server.unhonoured import CHAT, refuse_unhonoured
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _GOES_ON, _OPENS = "continue_final_message", "add_generation_prompt"
@@ -64,7 +64,7 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
     engine = service.engine
     refuse_other_models(fields, engine)
     choice = sampling(fields, hottest=2)
-    refuse_unhonoured(fields, OPENAI, temperature=choice.temperature)
+    refuse_unhonoured(fields, CHAT, temperature=choice.temperature)
     tokens = await prompt_tokens(engine, _text(engine.chat, fields))
     request = Request(
         tokens=tokens,

@@ -1,7 +1,7 @@
-"""Which fields would change the answer and cannot be honoured here.
+"""Which fields would change the answer, or what is told of it, and cannot be honoured here.
 
 Ignoring such a field in silence would let a client believe what is not so: it is refused unless its value asks for
-nothing. Every field that no table names is harmless to the text and is tolerated.
+nothing. Every field that no table names is harmless and is tolerated.
 """
 
 from __future__ import annotations
@@ -16,8 +16,13 @@ from temp0.engine.server.refusal import RefusedError
 Neutral = Mapping[str, tuple[object, ...]]
 
 OPENAI: Neutral = {
+    "allowed_token_ids": ([],),
     "audio": (),
+    "bad_words": ([],),
     "best_of": (1,),
+    "chat_template": (),
+    "chat_template_kwargs": ({},),
+    "dry_multiplier": (0,),
     "frequency_penalty": (0,),
     "function_call": ("none", "auto"),
     "functions": ([],),
@@ -26,12 +31,16 @@ OPENAI: Neutral = {
     "guided_grammar": ("",),
     "guided_json": (),
     "guided_regex": ("",),
+    "include_stop_str_in_output": (False,),
     "json_schema": ({},),
     "logit_bias": ({}, []),
     "min_tokens": (0,),
+    "mirostat": (0,),
     "modalities": (["text"],),
     "n": (1,),
+    "n_probs": (0,),
     "presence_penalty": (0,),
+    "prompt_logprobs": (),
     "repeat_penalty": (1,),
     "repetition_penalty": (1,),
     "response_format": ({"type": "text"},),
@@ -40,14 +49,20 @@ OPENAI: Neutral = {
     "suffix": ("",),
     "tool_choice": ("none", "auto"),
     "tools": ([],),
+    "truncate_prompt_tokens": (),
+    "use_beam_search": (False,),
     "web_search_options": (),
+    "xtc_probability": (0,),
 }
+
+# What only completions can give: the prompt in front of the answer, and tokens by their ids.
+CHAT: Neutral = dict(sorted({**OPENAI, "echo": (False,), "return_tokens_as_token_ids": (False,)}.items()))
 
 # Nothing is kept here that a later request could refer to, and a limit of another dialect is not the one of this.
 RESPONSES: Neutral = dict(
     sorted(
         {
-            **OPENAI,
+            **CHAT,
             "background": (False,),
             "context_management": ([],),
             "conversation": (),

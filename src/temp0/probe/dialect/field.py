@@ -45,6 +45,11 @@ def name_at(value: object, field: str) -> str | None:
     return None if value is None else printable(text_at(value, field))
 
 
+def names(answer: Mapping[str, object]) -> str:
+    """The names of an answer's fields, as many as an excerpt holds."""
+    return excerpt(str([*answer]))
+
+
 def told_object(value: object) -> Mapping[str, object]:
     """The value as an object, an empty one where it is none."""
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}

@@ -14,12 +14,12 @@ from datetime import datetime
 from temp0.core.run import Completion, Failure, Question, Usage
 from temp0.probe.dialect.dialect import Dialect, Headers, path_of, with_path
 from temp0.probe.dialect.error import error_in
-from temp0.probe.dialect.field import name_at, object_at, text_at, told_count, told_name
+from temp0.probe.dialect.field import name_at, names, object_at, text_at, told_count, told_name
 from temp0.probe.dialect.logprob import tokens
 from temp0.probe.dialect.lone_prompt import lone_prompt
 from temp0.probe.dialect.ollama_stream import LINES, PartialOllama, message_in
 from temp0.probe.dialect.openai_chat import TOP_LOGPROBS
-from temp0.probe.dialect.reason import CUT, ERROR_IN_200, NO_CHOICES, NULL_CONTENT
+from temp0.probe.dialect.reason import CUT, ERROR_IN_200, NO_CHOICES, NULL_CONTENT, excerpt
 from temp0.probe.dialect.tool_call import tool_calls
 
 _NAME = "ollama"
@@ -89,7 +89,7 @@ def _read(payload: object, headers: Headers) -> Completion | Failure:
         return Failure(reason=CUT, message="the answer says that it is not done")
     message = message_in(answer)
     if message is None:
-        return Failure(reason=NO_CHOICES, message=f"an answer without a message; its fields are {list(answer)}")
+        return Failure(reason=NO_CHOICES, message=f"an answer without a message; its fields are {names(answer)}")
     return _completion(answer, message, headers)
 
 
@@ -100,7 +100,7 @@ def _completion(answer: Mapping[str, object], message: Mapping[str, object], hea
     calls = tool_calls(message)
     finish = name_at(answer.get("done_reason"), "done_reason") or None
     if text is None and not (reasoning or calls):
-        return Failure(reason=NULL_CONTENT, message=f"message.content is null, done_reason {finish}")
+        return Failure(reason=NULL_CONTENT, message=f"message.content is null, done_reason {excerpt(str(finish))}")
     return Completion(
         text=text or "",
         finish=finish,

@@ -13,10 +13,10 @@ from temp0.core.run import Completion, Failure, Question, Usage
 from temp0.probe.dialect.chat_message import refusal, text_and_reasoning
 from temp0.probe.dialect.dialect import Dialect, Headers, path_of, with_path
 from temp0.probe.dialect.error import error_in
-from temp0.probe.dialect.field import list_at, name_at, object_at, told_count, told_name, told_object
+from temp0.probe.dialect.field import list_at, name_at, names, object_at, told_count, told_name, told_object
 from temp0.probe.dialect.logprob import tokens
 from temp0.probe.dialect.openai_chat_stream import PartialChat
-from temp0.probe.dialect.reason import ERROR_IN_200, NO_CHOICES, NULL_CONTENT
+from temp0.probe.dialect.reason import ERROR_IN_200, NO_CHOICES, NULL_CONTENT, excerpt
 from temp0.probe.dialect.tool_call import tool_calls
 
 TOP_LOGPROBS = 5
@@ -86,7 +86,7 @@ def _read(payload: object, headers: Headers) -> Completion | Failure:
     # One answer was asked for: any other is not ours.
     choice = next((one for one in told if not told_count(one.get("index"))), None)
     if choice is None:
-        return Failure(reason=NO_CHOICES, message=f"an answer without choices; its fields are {list(answer)}")
+        return Failure(reason=NO_CHOICES, message=f"an answer without choices; its fields are {names(answer)}")
     if said := error_in(choice):
         return Failure(reason=ERROR_IN_200, message=said)
     return _completion(answer, choice, headers)
@@ -102,7 +102,7 @@ def _completion(answer: Mapping[str, object], choice: Mapping[str, object], head
         return Failure(reason=ERROR_IN_200, message=f"the answer says that it ended in an error: {finish}")
     is_explained = reasoning or usage.reasoning or calls or refused or message.get("audio") or finish == FILTERED
     if text is None and not is_explained:
-        return Failure(reason=NULL_CONTENT, message=f"the text is null, finish {finish}")
+        return Failure(reason=NULL_CONTENT, message=f"the text is null, finish {excerpt(str(finish))}")
     return Completion(
         text=text or "",
         finish=finish,

@@ -19,9 +19,10 @@ from functools import lru_cache
 
 from temp0.probe.dialect.chat_message import REASONING, of_parts, text_and_reasoning
 from temp0.probe.dialect.error import error_in, said
-from temp0.probe.dialect.field import FieldError, list_at, name_at, object_at, text_at, told_count, told_object
-from temp0.probe.dialect.partial import DONE, chunk_in, joined
+from temp0.probe.dialect.field import FieldError, list_at, name_at, names, object_at, text_at, told_count, told_object
+from temp0.probe.dialect.partial import DONE, chunk_in, joined, spells
 from temp0.probe.dialect.plain_chunk import plain_chat
+from temp0.probe.dialect.reason import excerpt
 from temp0.probe.dialect.tool_call import PartialCalls
 from temp0.probe.event_stream import Event
 
@@ -136,14 +137,14 @@ class PartialChat:
         delta, message, finish = choice.get("delta"), choice.get("message"), choice.get("finish_reason")
         self._is_open |= bool(delta) and not message and "finish_reason" in choice
         if delta is None and choice.get("text"):
-            raise FieldError(f"a chunk of a streamed answer has no delta; its fields are {list(choice)}")
+            raise FieldError(f"a chunk of a streamed answer has no delta; its fields are {names(choice)}")
         if message:
             self._take(object_at(message, "choices[].message"), is_alone=delta is None)
         if not (message and self._logprobs):
             self._weigh(told_object(choice.get("logprobs")).get("content"))
         has_ended = bool(self._finish) and not finish
         if delta is not None and self._append(object_at(delta, "choices[].delta")) and has_ended:
-            raise FieldError(f"text came after the answer had ended: {self._finish}")
+            raise FieldError(f"text came after the answer had ended: {excerpt(self._finish or '')}")
         if finish is not None:
             finish = name_at(finish, "choices[].finish_reason")
             self._finish = finish if finish or self._finish is None else self._finish
@@ -199,6 +200,6 @@ class PartialChat:
         }
         if self._message and not any(message.values()):
             return self._message
-        if self._is_message_alone and (text_and_reasoning(self._message)[0] or "") != text:
+        if self._is_message_alone and not spells(text, text_and_reasoning(self._message)[0] or ""):
             raise FieldError("a streamed answer has a message that does not say what its deltas said")
         return message

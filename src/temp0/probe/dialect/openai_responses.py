@@ -13,11 +13,11 @@ from dataclasses import replace
 from temp0.core.run import Completion, Failure, Question, ToolCall, Usage
 from temp0.probe.dialect.dialect import Headers, with_path
 from temp0.probe.dialect.error import error_in
-from temp0.probe.dialect.field import name_at, object_at, text_at, told_count, told_name, told_object
+from temp0.probe.dialect.field import name_at, names, object_at, text_at, told_count, told_name, told_object
 from temp0.probe.dialect.logprob import tokens
 from temp0.probe.dialect.openai_chat import OPENAI_CHAT, TOP_LOGPROBS, openai_path
 from temp0.probe.dialect.openai_responses_stream import CALLS, PartialResponse, items, kind, parts
-from temp0.probe.dialect.reason import ERROR_IN_200, NO_CHOICES, NULL_CONTENT
+from temp0.probe.dialect.reason import ERROR_IN_200, NO_CHOICES, NULL_CONTENT, excerpt
 from temp0.probe.dialect.tool_call import arguments_text
 
 _LOGPROBS = "message.output_text.logprobs"
@@ -48,7 +48,8 @@ def _read(payload: object, headers: Headers) -> Completion | Failure:
     if (said := error_in(answer)) or status == "failed":
         return Failure(reason=ERROR_IN_200, message=said or "the answer says that it failed, and not why")
     if answer.get("output") is None or status in _UNANSWERED:
-        told = f"the answer's status is {status}" if status else f"an answer without output; its fields are {[*answer]}"
+        told = f"the answer's status is {excerpt(status)}" if status else None
+        told = told or f"an answer without output; its fields are {names(answer)}"
         return Failure(reason=NO_CHOICES, message=told)
     return _completion(answer, status, headers)
 
@@ -60,7 +61,7 @@ def _completion(answer: Mapping[str, object], status: str | None, headers: Heade
     reasoning, refusal, calls = _reasoning(output), _refusal(output), tuple(_calls(output))
     finish = told_name(told_object(answer.get("incomplete_details")).get("reason")) or status
     if not (texts or reasoning or usage.reasoning or refusal or calls or status == "incomplete"):
-        return Failure(reason=NULL_CONTENT, message=f"the answer has no text, status {status}")
+        return Failure(reason=NULL_CONTENT, message=f"the answer has no text, status {excerpt(str(status))}")
     listed = [part.get("logprobs") for part in texts]
     entries = [entry for part in listed if isinstance(part, list) for entry in part]
     return Completion(

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from temp0.probe.dialect.error import error_in, said
 from temp0.probe.dialect.field import FieldError, list_at, object_at, text_at, told_object
-from temp0.probe.dialect.partial import DONE, chunk_in, joined
+from temp0.probe.dialect.partial import DONE, chunk_in, joined, spells
 from temp0.probe.dialect.tool_call import arguments_text
 from temp0.probe.event_stream import Event
 
@@ -122,7 +122,7 @@ class PartialResponse:
         }
         for field, texts in whole.items():
             said = joined([self._said[field].getvalue()])
-            if said and said != "".join(text for text in texts if isinstance(text, str)):
+            if said and not spells(said, "".join(text for text in texts if isinstance(text, str))):
                 raise FieldError(f"the deltas of a streamed answer spell another {field} than its end does")
 
     def _gathered(self) -> Iterator[_Object]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from temp0.probe.dialect.field import FieldError, object_at
-from temp0.probe.dialect.reason import excerpt
+from temp0.probe.dialect.reason import MASK, excerpt
 from temp0.probe.event_stream import Event
 from temp0.probe.json_value import json_value
 
@@ -67,6 +67,24 @@ def joined(pieces: Iterable[str]) -> str:
     """
     text = "".join(pieces)
     return text if text.isascii() else _PAIR.sub(_character, text)
+
+
+def spells(said: str, whole: str) -> bool:
+    """Whether what came in pieces is the whole text; where a key was taken out of that, it may have come in pieces.
+
+    >>> spells("the key is sk-1234!", "the key is [key]!"), spells("the key is", "the key is [key]!")
+    (True, False)
+    """
+    first, *others = whole.split(MASK)
+    if not others or said == whole:
+        return said == whole
+    at = len(first)
+    for part in others[:-1]:
+        found = said.find(part, at + 1)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return said.startswith(first) and said.endswith(others[-1]) and len(said) - len(others[-1]) > at
 
 
 def _character(pair: re.Match[str]) -> str:

@@ -44,6 +44,9 @@ REASONS = (
     INTERRUPTED,
 )
 
+MASK = "[key]"
+"""Stands wherever a key stood, in all that is read and recorded."""
+
 EXCERPT_CHARACTERS = 200
 
 

@@ -17,7 +17,7 @@ from temp0.probe.dialect.logprob import tokens
 from temp0.probe.dialect.lone_prompt import lone_prompt
 from temp0.probe.dialect.openai_chat import NEUTRAL, OPENAI_CHAT, TOP_LOGPROBS
 from temp0.probe.dialect.partial import DONE, chunk_in, joined
-from temp0.probe.dialect.reason import CUT, ERROR_IN_200
+from temp0.probe.dialect.reason import CUT, ERROR_IN_200, MASK, excerpt
 from temp0.probe.dialect.vllm import ENGINE_NEUTRAL
 from temp0.probe.event_stream import Event
 
@@ -63,7 +63,7 @@ def _read(payload: object, headers: Headers) -> Completion | Failure:
     ended = told_object(told.get("finish_reason"))
     finish = name_at(ended.get("type"), "meta_info.finish_reason.type")
     if finish == "abort":
-        return Failure(reason=ERROR_IN_200, message=f"the answer was aborted: {told_name(ended.get('message'))}")
+        return Failure(reason=ERROR_IN_200, message=f"the answer was aborted: {excerpt(str(ended.get('message')))}")
     if finish is None:
         return Failure(reason=CUT, message="the answer does not say why it ended")
     weights = told_name(told.get("weight_version"))
@@ -138,8 +138,10 @@ class _PartialGenerate:
         text, ids = text_at(chunk.get("text"), "text"), chunk.get("output_ids")
         count = told_count(told_object(chunk.get("meta_info")).get("completion_tokens"))
         known = len(ids) if isinstance(ids, list) and count else None
-        before = self._pieces[-1]["text"] if self._pieces else ""
-        goes_on = text.startswith(str(before)) and (known is None or known >= (count or 0))
+        before = str(self._pieces[-1]["text"]) if self._pieces else ""
+        until_key, key, _ = text.partition(MASK)  # of which a part may have come before
+        begins_so = text.startswith(before) or bool(key and known and before.startswith(until_key))
+        goes_on = begins_so and (known is None or known >= (count or 0))
         self._is_new_only |= bool(self._pieces) and not goes_on
         if self._pieces and known and not self._is_new_only:
             self._pieces.clear()  # all so far, for certain: what came before is in it
