@@ -18,7 +18,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "core": (set(), {"numpy", "scipy"}),
     "probe": ({"core"}, {"aiohttp", "msgspec", "yarl"}),
-    "store": ({"core"}, {"sqlalchemy", "platformdirs"}),
+    "store": ({"core"}, {"msgspec", "sqlalchemy", "platformdirs"}),
     "report": ({"core"}, {"rich", "jinja2", "markupsafe"}),
     "kernels": (set(), {"numpy"}),
     "engine": (

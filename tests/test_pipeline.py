@@ -77,6 +77,18 @@ def test_what_the_action_installs_from_is_there() -> None:
     assert (ROOT / "model.txt").is_file()
 
 
+def test_a_second_gate_of_one_job_finds_temp0_installed(tmp_path: Path) -> None:
+    installed = tmp_path / "temp0" / "bin" / "temp0"
+    installed.parent.mkdir(parents=True)
+    installed.touch(mode=0o755)
+    install, _ = parsed(ROOT / "action.yml")["runs"]["steps"]
+    environ = {"RUNNER_TEMP": str(tmp_path), "PYTHON": "no-such-python", "SOURCE": "no-such-source", "MODEL": "false"}
+    again = ["bash", "-eo", "pipefail", "-c", install["run"]]
+    assert subprocess.run(again, env={**os.environ, **environ}, check=False).returncode == 0
+    installed.unlink()
+    assert subprocess.run(again, env={**os.environ, **environ}, capture_output=True, check=False).returncode != 0
+
+
 @pytest.mark.parametrize(("how", "code"), [("delay_ms=30", 0), ("variants=3,rate=0.5,seed=3", 1), ("fail_rate=1", 3)])
 def test_the_actions_check_ends_with_the_gates_exit_code_and_leaves_its_files(
     tmp_path: Path, how: str, code: int

@@ -1,7 +1,8 @@
 """The pytest plugin: a fixture and a marker, and outcomes of their own in the summary.
 
 It costs nothing until it is used: temp0 is imported by the first test that probes, never at collection. Under
-pytest-xdist probes of all workers take turns, so that alone means alone.
+pytest-xdist probes of all workers take turns, so that alone means alone. What is undecided or not measured fails the
+session with its reason, as a failure does.
 """
 
 from __future__ import annotations
@@ -27,17 +28,21 @@ _MARKER = (
 class Probe:
     """What the fixture gives: call it with a prompt (or several) to assert that the answers agree."""
 
-    def __init__(self, settings: Mapping[str, Any], record: Any, lock: Path) -> None:
-        self._settings, self._record, self._lock = settings, record, lock
+    def __init__(self, settings: Mapping[str, Any], properties: list[tuple[str, object]], lock: Path) -> None:
+        self._settings, self._properties, self._lock = settings, properties, lock
 
     def __call__(self, prompt: str | Prompt | Sequence[str | Prompt], **settings: Any) -> Analysis:
         """Assert that the answers to `prompt` agree, and give the analysis; see `temp0.assert_agrees`.
 
         Settings given here go before those of the marker, and these before [tool.temp0.pytest].
         """
+        __tracebackhide__ = True
         from temp0.workflow.agreeing import NotAgreedError, UndecidedError, assert_agrees
+        from temp0.workflow.settings import header_values
 
         asked = {**self._settings, **settings}
+        if asked.get("headers"):
+            asked["headers"] = header_values(asked["headers"], "temp0_probe")
         skips = asked.get("undecided") == "skip"
         if skips:
             asked["undecided"] = "fail"
@@ -54,30 +59,34 @@ class Probe:
 
     def _note(self, found: Analysis | None, outcome: str) -> None:
         """Keep what was seen as properties of the test, which JUnit files show."""
-        self._record("temp0_outcome", outcome)
+        told: list[tuple[str, object]] = [("temp0_outcome", outcome)]
         if found is not None:
-            self._record("temp0_run", found.run)
-            self._record("temp0_verdict", str(found.verdict))
-            self._record("temp0_causes", ", ".join(cause.cause for cause in found.causes))
+            causes = ", ".join(cause.cause for cause in found.causes)
+            told += [("temp0_run", found.run), ("temp0_verdict", str(found.verdict)), ("temp0_causes", causes)]
+        self._properties.extend(told)
 
 
 @pytest.fixture
-def temp0_probe(
-    request: pytest.FixtureRequest, record_property: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Probe:
+def temp0_probe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Probe:
     """Assert that an endpoint answers a prompt alike every time, alone and in company: `temp0_probe("Say hi.")`.
 
     Set by [tool.temp0.pytest] in pyproject.toml (or temp0.toml) and by `@pytest.mark.temp0(n=30, company=(1, 8), ...)`.
     """
-    from temp0.workflow.settings import pytest_settings
+    from temp0.errors import UsageError
+    from temp0.workflow.settings import marker_settings, pytest_settings
 
     settings = dict(pytest_settings(request.config.rootpath))
     for marker in reversed(list(request.node.iter_markers("temp0"))):
-        settings |= marker.kwargs
+        if marker.args:
+            raise UsageError(
+                f"@pytest.mark.temp0 takes settings by name, such as n=30, and was given {marker.args[0]!r}"
+            )
+        settings |= marker_settings(marker.kwargs)
     shared = tmp_path_factory.getbasetemp()
     if hasattr(request.config, "workerinput"):
         shared = shared.parent
-    return Probe(settings, record_property, shared / "temp0.lock")
+    # Not by record_property, which warns of pytest's own default family of JUnit files, though that has them, too.
+    return Probe(settings, request.node.user_properties, shared / "temp0.lock")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -102,6 +111,19 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple
         return None
     letter, word = _SHOWN[outcome]
     return word.lower(), letter, (word, {"yellow": True})
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why, as pytest itself does only of what it counts as failed."""
+    if terminalreporter.config.getoption("tbstyle") == "no":
+        return
+    for _, word in _SHOWN.values():
+        reports = terminalreporter.stats.get(word.lower(), [])
+        if reports:
+            terminalreporter.write_sep("=", word)
+        for report in reports:
+            terminalreporter.write_sep("_", report.nodeid, yellow=True)
+            terminalreporter.write_line(report.longreprtext)
 
 
 @contextmanager

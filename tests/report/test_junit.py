@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
-
 import pytest
 from analysis_samples import agreed, five_prompts, hostile, nothing, undecided
+from junit_reader import read_strictly
 
 from temp0.report.junit import junit
 
 
 def cases(analysis):
-    suite = ElementTree.fromstring(junit(analysis)).find("testsuite")
-    assert suite is not None
+    suite = read_strictly(junit(analysis))
     return suite, suite.findall("testcase")
 
 

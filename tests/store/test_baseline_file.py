@@ -59,15 +59,17 @@ def test_no_file_is_no_baseline(path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"{", "cannot be read"),
+        (b"{", "is no JSON"),
+        (b"[" * 100_000, "is no JSON"),
         (b"\xff", "cannot be read"),
         (b"[]", "no baseline of temp0"),
         (b'{"schema": "temp0/analysis", "version": 1}', "no baseline of temp0"),
         (b'{"schema": "temp0/baseline", "version": 0, "endpoints": []}', "version 0"),
-        (b'{"schema": "temp0/baseline", "version": 2, "endpoints": []}', "version 2"),
-        (b'{"schema": "temp0/baseline", "version": 1}', "lacks a field"),
-        (b'{"schema": "temp0/baseline", "version": 1, "endpoints": [{"name": "x"}]}', "lacks a field"),
-        (b'{"schema": "temp0/baseline", "version": 1, "endpoints": 7}', "lacks a field"),
+        (b'{"schema": "temp0/baseline", "version": 2, "endpoints": []}', "version 2.*delete it and make it anew"),
+        (b'{"schema": "temp0/baseline", "version": 1}', "lacks the field 'endpoints'"),
+        (b'{"schema": "temp0/baseline", "version": 1, "endpoints": [{"name": "x"}]}', "required field `api`"),
+        (b'{"schema": "temp0/baseline", "version": 1, "endpoints": 7}', "Expected `array`, got `int`"),
+        (b'{\n<<<<<<< HEAD\n"schema": 1\n=======\n"schema": 2\n>>>>>>> main\n}', "marks of a merge conflict"),
     ],
 )
 def test_any_other_file_is_refused_with_what_to_do(path, content, told):
@@ -83,6 +85,38 @@ def test_an_unknown_field_is_refused_rather_than_lost(path):
     path.write_text(json.dumps(told))
     with pytest.raises(StoreError, match="weight"):
         read_baseline(path)
+
+
+def changed(path, change):
+    """The baseline's file, changed as a hand or a merge may have done."""
+    write_baseline(path, BASELINE)
+    told = json.loads(path.read_text())
+    change(told["endpoints"])
+    path.write_text(json.dumps(told))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda endpoints: endpoints.append(endpoints[0]), "endpoint 'prod' stands there twice, as after a merge"),
+        (lambda endpoints: endpoints[0]["prompts"].append(endpoints[0]["prompts"][0]), "prompt 'E' stands there twice"),
+        (lambda endpoints: endpoints[0]["prompts"][0].update(texts=[]), "prompt 'E' has no text"),
+        (lambda endpoints: endpoints[0]["prompts"][0].update(asked=5), "Expected `str`, got `int`"),
+        (lambda endpoints: endpoints[0].update(conditions="alone"), "Expected `array`, got `str`"),
+        (lambda endpoints: endpoints[0]["prompts"][0]["texts"][0].pop("count"), "required field `count`"),
+    ],
+)
+def test_a_part_that_cannot_be_right_is_named(path, change, told):
+    with pytest.raises(StoreError, match=told):
+        read_baseline(changed(path, change))
+
+
+def test_a_baseline_without_the_names_that_endpoints_give_themselves_is_read(path):
+    """Such as one that was written before they were kept."""
+    write_baseline(path, BASELINE)
+    assert b"fingerprints" not in path.read_bytes()
+    assert read_baseline(path) == BASELINE
 
 
 def test_a_folder_that_cannot_be_written_keeps_what_was_there(tmp_path):

@@ -105,7 +105,7 @@ def test_of_a_preset_cold_is_left_out_and_that_is_said() -> None:
     run = asyncio.run(probe(plan, OBSTINATE, optional=proposed.optional, on_start=starts.append)).run
     assert "cold is left out" in starts[0].notes[0]
     assert run.cold_by is None
-    assert {one.cache for one in run.plan.conditions} == {"as-found", "warm"}
+    assert {one.cache for one in run.plan.conditions} == {"as-found"}
 
 
 def test_a_resumed_run_is_made_cold_by_the_same_means_or_refused() -> None:
@@ -138,6 +138,4 @@ def test_exclusive_is_the_users_word_and_in_the_nature_of_the_built_in_engine() 
 
 def test_a_library_asks_presets_too() -> None:
     run = temp0.ask("fake:can_cold=0", prompts="x", ask="cache", n=2, stream="both", logprobs="off")
-    assert [condition.name for condition in run.plan.conditions] == [
-        "alone", "alone, stream", "alone, cache warm", "alone, stream, cache warm",
-    ]  # fmt: skip
+    assert [condition.name for condition in run.plan.conditions] == ["alone", "alone, stream"]

@@ -1,26 +1,27 @@
 """The gate: whether what a run shows is tolerated, and what changed since the baseline.
 
 Four outcomes are kept apart for each prompt: it passes, it fails, it is undecided, or it was not measured. What was not
-measured never passes.
+measured in full never passes: an answer that did not come agrees with nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from scipy.stats import beta
 
-from temp0.core.analysis import PromptAnalysis, Verdict
-from temp0.core.baseline import Baseline, KnownPrompt
+from temp0.core.analysis import PromptAnalysis
+from temp0.core.baseline import Baseline, KnownPrompt, listed
 from temp0.core.budget import blocks_of
 from temp0.core.chapter import chapters, preface
 from temp0.core.facts import Facts, completions, facts, grouped
+from temp0.core.gate_reason import doubt, drift, loss, parting, told_failure
 from temp0.core.judgement import analysis
 from temp0.core.plan import Condition, Plan, Prompt
-from temp0.core.run import Failure, Run
+from temp0.core.run import Completion, Run
 from temp0.core.text import folded, sha256
 
 Outcome = Literal["pass", "fail", "undecided", "not-measured"]
@@ -30,10 +31,13 @@ CHANGES: dict[Change, str] = {
     "new": "not in the baseline",
     "became-nondeterministic": "it had one text, and now has several",
     "text-changed": "no text that the baseline has",
-    "better": "it had several texts, and now has one",
+    "better": "it had several texts, and now has one: make the baseline anew",
     "still-varies": "several texts, as in the baseline",
     "unknown": "could not be measured",
 }
+
+WORTH_ASKING_AGAIN = 0.25
+"""Up to this share of answers that did not come is a mishap, which is asked once more; beyond it is an outage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +58,8 @@ class Checked:
     """One prompt at one endpoint: the outcome, what changed, and the rate of unlike blocks with its bounds.
 
     `unlike` of `blocks` blocks, over all conditions that count, hold a text unlike the commonest; `low` and `high`
-    bound the rate one-sided at the tolerance's confidence.
+    bound the rate one-sided at the tolerance's confidence. `words` say what changed, or why nothing was measured, and
+    `why` what the outcome rests on, where it does not pass.
     """
 
     endpoint: str
@@ -66,13 +71,22 @@ class Checked:
     low: float | None
     high: float | None
     words: str
+    why: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What is wrong in one word, for machines: the change that fails, else the outcome."""
+        if self.outcome != "fail":
+            return self.outcome
+        return "varies" if self.change == "new" else self.change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """Everything that was checked, in the order of the settings."""
+    """Everything that was checked, in the order of the settings; `notes` are what else changed, and decides nothing."""
 
     checked: tuple[Checked, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -82,14 +96,25 @@ class Gate:
         return next((code for outcome, code in order if outcome in outcomes), 0 if outcomes else 3)
 
 
-def checked(endpoint: str, run: Run, baseline: Baseline, tolerance: Tolerance) -> tuple[Checked, ...]:
-    """Every prompt of one endpoint's run held against the baseline and the tolerance."""
+def checked(
+    endpoint: str, run: Run, baseline: Baseline, tolerance: Tolerance, *, stopped: str = ""
+) -> tuple[Checked, ...]:
+    """Every prompt of one endpoint's run held against the baseline and the tolerance.
+
+    `stopped` is why the asking ended early, where it did.
+    """
     front = preface(run)
     verdicts = {prompt.id: prompt for prompt in analysis(run).prompts}
-    failures = [attempt.outcome for attempt in run.attempts if isinstance(attempt.outcome, Failure)]
-    why = f"{failures[0].reason}: {failures[0].message}" if failures else "it was not asked"
+    why = stopped or told_failure(run.attempts) or "it was not asked"
     return tuple(
-        _checked(endpoint, facts(front, chapter), verdicts[chapter.prompt.id], baseline, tolerance, why=why)
+        _checked(
+            endpoint,
+            facts(front, chapter),
+            verdicts[chapter.prompt.id],
+            baseline.prompt(endpoint, chapter.prompt.id),
+            tolerance,
+            stopped=why,
+        )
         for chapter in chapters(run)
     )
 
@@ -99,26 +124,24 @@ def not_measured(endpoint: str, prompts: Sequence[Prompt], why: str) -> tuple[Ch
     return tuple(_unmeasured(endpoint, prompt.id, why) for prompt in prompts)
 
 
-def impossible(plan: Plan, tolerance: Tolerance) -> tuple[str, ...]:
+def is_worth_asking_again(run: Run) -> bool:
+    """Whether some answers did not come, and so few that this may have been a mishap."""
+    came = sum(attempt.role == "judged" and isinstance(attempt.outcome, Completion) for attempt in run.attempts)
+    return 0 < run.plan.attempts - came <= WORTH_ASKING_AGAIN * run.plan.attempts
+
+
+def impossible(plan: Plan, tolerance: Tolerance, *, max_requests: int | None = None) -> tuple[str, ...]:
     """What a gate cannot do with the blocks of this plan, in words; nothing where it can both pass and fail."""
-    told = []
-    deciding = deciding_conditions(plan.conditions)
+    told: dict[str, list[str]] = {}
     for prompt in plan.prompts:
-        blocks = sum(blocks_of(plan, prompt, condition) for condition in deciding)
-        low, high = (
-            rate_bounds(0, blocks, tolerance.confidence)[1],
-            rate_bounds(blocks, blocks, tolerance.confidence)[0],
+        for why in _impossible(plan, prompt, tolerance):
+            told.setdefault(why, []).append(prompt.id)
+    notes = [f"{_named(ids, len(plan.prompts))} {why}" for why, ids in told.items()]
+    if max_requests is not None and max_requests < plan.attempts:
+        notes.append(
+            f"the gate cannot pass: at most {max_requests} requests may be sent, and {plan.attempts} are planned"
         )
-        if tolerance.rate and low > tolerance.rate:
-            told.append(
-                f"prompt {prompt.id} cannot pass: {blocks} blocks without an unlike answer leave up to {low:.1%} "
-                f"possible, and {tolerance.rate:.1%} is tolerated"
-            )
-        if tolerance.rate and high <= tolerance.rate:
-            told.append(f"prompt {prompt.id} cannot fail: {blocks} blocks show at most a rate above {high:.1%}")
-        if not tolerance.rate and any(plan.judged(prompt, condition) < 2 for condition in deciding):
-            told.append(f"prompt {prompt.id} cannot pass: one attempt under a condition can be compared with nothing")
-    return tuple(told)
+    return tuple(notes)
 
 
 def deciding_conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
@@ -138,28 +161,59 @@ def rate_bounds(hits: int, n: int, confidence: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def _named(ids: Sequence[str], every: int) -> str:
+    return "every prompt" if 1 < len(ids) == every else f"prompt {listed(ids)}"
+
+
+def _impossible(plan: Plan, prompt: Prompt, tolerance: Tolerance) -> list[str]:
+    deciding = deciding_conditions(plan.conditions)
+    if not tolerance.rate:
+        lone = any(plan.judged(prompt, condition) < 2 for condition in deciding)
+        return ["cannot pass: one attempt under a condition can be compared with nothing"] if lone else []
+    blocks = sum(blocks_of(plan, prompt, condition) for condition in deciding)
+    least = rate_bounds(0, blocks, tolerance.confidence)[1]
+    most = rate_bounds(blocks, blocks, tolerance.confidence)[0]
+    told = []
+    if least > tolerance.rate:
+        told.append(
+            f"cannot pass: {blocks} blocks without an unlike answer leave up to {least:.1%} possible, and "
+            f"{tolerance.rate:.1%} is tolerated"
+        )
+    if most <= tolerance.rate:
+        told.append(f"cannot fail: {blocks} blocks show at most a rate above {most:.1%}")
+    return told
+
+
 def _checked(
-    endpoint: str, known: Facts, seen: PromptAnalysis, baseline: Baseline, tolerance: Tolerance, *, why: str
+    endpoint: str,
+    known: Facts,
+    seen: PromptAnalysis,
+    before: KnownPrompt | None,
+    tolerance: Tolerance,
+    *,
+    stopped: str,
 ) -> Checked:
-    name = known.chapter.prompt.id
-    deciding = [condition.name for condition in deciding_conditions(known.plan.conditions)]
-    attempts = [attempt for condition in deciding for attempt in known.counted.get(condition, ())]
-    if any(not known.counted.get(condition) for condition in deciding):
-        return _unmeasured(endpoint, name, _first_problem(seen) or why)
+    deciding = deciding_conditions(known.plan.conditions)
+    lost = loss(known, seen, deciding, stopped)
+    attempts = [attempt for condition in deciding for attempt in known.counted.get(condition.name, ())]
+    if not attempts:
+        return _unmeasured(endpoint, seen.id, lost)
     fold = folded if tolerance.folded else _as_it_is
     texts = Counter(fold(one.text) for one in completions(attempts))
-    before = _hashes(baseline.prompt(endpoint, name), tolerance)
-    modal = max(texts, key=lambda text: (texts[text], sha256(text) in before, text))
+    hashes = _hashes(before, tolerance)
+    modal = max(texts, key=lambda text: (texts[text], sha256(text) in hashes, text))
     blocks = grouped(((attempt.condition, attempt.block), attempt) for attempt in attempts)
     unlike = sum(any(fold(one.text) != modal for one in completions(block)) for block in blocks.values())
     low, high = rate_bounds(unlike, len(blocks), tolerance.confidence)
-    has_moved = bool(before) and sha256(modal) not in before
-    is_shown = not any(one.verdict is Verdict.UNDECIDED for one in seen.conditions if one.name in deciding)
-    outcome = "fail" if has_moved else _outcome(unlike, low, high, tolerance, is_shown=is_shown)
-    change = _change(before, texts)
+    moved = before if hashes and sha256(modal) not in hashes else None
+    doubts = doubt(known, seen, deciding)
+    outcome = "fail" if moved else _outcome(unlike, low, high, tolerance, is_sure=not doubts)
+    if lost and outcome != "fail":
+        return _unmeasured(endpoint, seen.id, lost)
+    change = _change(hashes, texts)
     return Checked(
         endpoint=endpoint,
-        prompt=name,
+        prompt=seen.id,
         outcome=outcome,
         change=change,
         unlike=unlike,
@@ -167,15 +221,43 @@ def _checked(
         low=low,
         high=high,
         words=CHANGES[change],
+        why="; ".join(_reasons(outcome, texts, modal, moved, fold, rate=_rate(low, high, tolerance), doubts=doubts)),
     )
 
 
-def _outcome(unlike: int, low: float, high: float, tolerance: Tolerance, *, is_shown: bool) -> Outcome:
+def _reasons(
+    outcome: Outcome,
+    texts: Mapping[str, int],
+    modal: str,
+    moved: KnownPrompt | None,
+    fold: Callable[[str], str],
+    *,
+    rate: str,
+    doubts: str,
+) -> list[str]:
+    """What an outcome other than a pass rests on."""
+    if outcome == "pass":
+        return []
+    told = [drift(moved, modal, fold)] if moved else [rate] if rate else []
+    if outcome == "undecided" and doubts:
+        told.append(doubts)
+    return [*told, *([parting(texts)] if len(texts) > 1 else [])]
+
+
+def _rate(low: float, high: float, tolerance: Tolerance) -> str:
+    """What is shown of the rate, where that is more than is tolerated or may be."""
+    if not tolerance.rate or high <= tolerance.rate:
+        return ""
+    shown = f"at least {low:.1%}" if low > tolerance.rate else f"up to {high:.1%}"
+    return f"{shown} of blocks may be unlike, and {tolerance.rate:.1%} is tolerated"
+
+
+def _outcome(unlike: int, low: float, high: float, tolerance: Tolerance, *, is_sure: bool) -> Outcome:
     if not tolerance.rate:
-        return "fail" if unlike else "pass" if is_shown else "undecided"
+        return "fail" if unlike else "pass" if is_sure else "undecided"
     if low > tolerance.rate:
         return "fail"
-    return "pass" if high <= tolerance.rate and is_shown else "undecided"
+    return "pass" if high <= tolerance.rate and is_sure else "undecided"
 
 
 def _change(before: Collection[str], texts: Collection[str]) -> Change:
@@ -209,8 +291,3 @@ def _unmeasured(endpoint: str, prompt: str, why: str) -> Checked:
         high=None,
         words=why,
     )
-
-
-def _first_problem(seen: PromptAnalysis) -> str | None:
-    tallies = [tally for one in seen.conditions for tally in (*one.failures, *one.excluded)]
-    return f"{tallies[0].reason}: {tallies[0].message}" if tallies else None

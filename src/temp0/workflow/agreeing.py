@@ -1,20 +1,24 @@
 """`assert_agrees`: a prompt asked many times inside a test, which fails with the fork tree and the cause.
 
-Three ways of not passing are three kinds of error: the answers differ, too little was seen to agree, and nothing could
-be measured, which is never a pass.
+Three ways of not passing are three kinds of error: the answers differ, too little was seen to agree, and something
+could not be measured, which is never a pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from inspect import signature
 from typing import Any, Literal
 
 from temp0.core.analysis import Analysis
 from temp0.core.baseline import Baseline
-from temp0.core.gate import Checked, Outcome, Tolerance, checked, impossible
+from temp0.core.gate import Checked, Outcome, Tolerance, checked, impossible, is_worth_asking_again
 from temp0.core.judgement import analysis
 from temp0.core.plan import Prompt
+from temp0.core.run import Failure, Run
 from temp0.errors import UnreachableError, UsageError
+from temp0.probe.dialect.reason import INTERRUPTED
 from temp0.report import terminal_text
 from temp0.workflow import library
 
@@ -42,7 +46,7 @@ class UndecidedError(NotAgreedError):
 
 
 class NotMeasuredError(NotAgreedError):
-    """No completion counted."""
+    """Answers did not come, or none of them counted."""
 
     outcome = "not-measured"
 
@@ -73,17 +77,21 @@ def assert_agrees(
     around them, line ends or Unicode form are one. `undecided` says whether too little to be sure passes. `how` is
     anything else that `temp0.ask` takes: model, api, key_env, max_tokens, store and so on.
 
+    Answers that did not come are asked for once more, where they are few.
+
     Raises `DivergedError`, `UndecidedError` or `NotMeasuredError`, all of them AssertionErrors, with the report as
-    their message; `UsageError` or `EndpointError` for arguments that cannot be right.
+    their message; `UsageError` or `EndpointError` for arguments that cannot be right; KeyboardInterrupt where the user
+    ended it.
     """
-    tolerance = Tolerance(rate=rate, confidence=confidence, folded=folded)
-    if not 0 <= rate < 1 or not 0 < confidence < 1:
-        raise UsageError(f"rate is {rate} and confidence {confidence}, expected numbers between 0 and 1")
+    __tracebackhide__ = True
+    tolerance = _tolerance(rate, confidence, folded=folded)
+    if undecided not in ("fail", "pass"):
+        raise UsageError(f"undecided is {undecided!r}, expected 'fail' or 'pass'")
     prompts = [prompt] if isinstance(prompt, str | Prompt) else list(prompt)
     try:
-        run = library.ask(endpoint, prompts=prompts, n=n, company=company, **how)
+        run = _asked(endpoint, {"prompts": prompts, "n": n, "company": company, **how})
     except UnreachableError as error:
-        raise NotMeasuredError(f"nothing could be asked: {error}") from error
+        raise NotMeasuredError(f"not measured: nothing could be asked: {error}") from error
     found = analysis(run)
     worst = _worst(checked(endpoint or "built-in", run, Baseline(), tolerance))
     if worst.outcome == "pass" or (worst.outcome == "undecided" and undecided == "pass"):
@@ -91,6 +99,33 @@ def assert_agrees(
     cannot = "".join(f"\nnote: {why}" for why in impossible(run.plan, tolerance))
     told = f"{worst.outcome}: prompt {worst.prompt}: {_seen(worst)}{cannot}\n\n{terminal_text(found, width=WIDTH)}"
     raise _ERRORS[worst.outcome](told, found)
+
+
+def _tolerance(rate: object, confidence: object, *, folded: bool) -> Tolerance:
+    if not isinstance(rate, int | float) or not isinstance(confidence, int | float):
+        raise UsageError(f"rate is {rate!r} and confidence {confidence!r}, expected numbers between 0 and 1")
+    if not 0 <= rate < 1 or not 0 < confidence < 1:
+        raise UsageError(f"rate is {rate} and confidence {confidence}, expected numbers between 0 and 1")
+    return Tolerance(rate=rate, confidence=confidence, folded=folded)
+
+
+def _asked(endpoint: str | None, how: Mapping[str, Any]) -> Run:
+    """The run, with what it lacked at first where that was little."""
+    if unknown := [name for name in how if name not in signature(library.ask_async).parameters]:
+        raise TypeError(f"assert_agrees() takes no argument {unknown[0]!r}")
+    run = _uninterrupted(library.ask(endpoint, **how))
+    if how.get("max_requests") is None and is_worth_asking_again(run):
+        with suppress(UnreachableError):  # the server is gone by now, and the run as it is says so
+            run = _uninterrupted(library.ask(endpoint, **{**how, "resume": run}))
+    return run
+
+
+def _uninterrupted(run: Run) -> Run:
+    """The run, unless the user ended it: what was asked by then must neither pass nor let the next test begin."""
+    ends = [attempt.outcome.reason for attempt in run.attempts if isinstance(attempt.outcome, Failure)]
+    if INTERRUPTED in ends:
+        raise KeyboardInterrupt
+    return run
 
 
 def _worst(of: Sequence[Checked]) -> Checked:
@@ -101,4 +136,5 @@ def _worst(of: Sequence[Checked]) -> Checked:
 def _seen(one: Checked) -> str:
     if one.outcome == "not-measured":
         return one.words
-    return f"{one.unlike} of {one.blocks} blocks hold a text unlike the commonest"
+    seen = f"{one.unlike} of {one.blocks} blocks hold a text unlike the commonest"
+    return f"{seen}; {one.why}" if one.why else seen

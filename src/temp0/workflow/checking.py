@@ -1,20 +1,20 @@
 """The gate at work: every endpoint of the settings asked and held against the baseline.
 
 An endpoint that does not answer is not measured, and never stops the others from being asked; one that cannot be right
-is refused before any is. The baseline is only written where somebody asks for it.
+is refused before any is. A few answers that did not come are asked for once more, in blocks of their own. The baseline
+is only written where somebody asks for it.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from temp0.core.baseline import Baseline, KnownEndpoint, fingerprint, known_endpoint
-from temp0.core.gate import Checked, Gate, checked, impossible, not_measured
-from temp0.core.judgement import analysis
+from temp0.core.baseline import Baseline, KnownEndpoint, fingerprint, known_endpoint, moved, unmatched
+from temp0.core.gate import Checked, Gate, checked, impossible, is_worth_asking_again, not_measured
 from temp0.core.plan import Plan, Prompt
 from temp0.core.run import Attempt, Run
 from temp0.errors import UnreachableError, UsageError
@@ -24,13 +24,13 @@ from temp0.workflow import planning
 from temp0.workflow.builtin import Builtin
 from temp0.workflow.extra import extra_fields, is_greedy
 from temp0.workflow.planning import Wish
-from temp0.workflow.probing import Start, Where, probe, rehearse
-from temp0.workflow.settings import CheckSettings, EndpointSettings
+from temp0.workflow.probing import Sitting, Start, Where, probe, rehearse
+from temp0.workflow.settings import CheckSettings, EndpointSettings, header_values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One gate before it begins: its plan for every endpoint, its baseline, and what it cannot do with its blocks."""
+    """One gate before it begins: its plan for every endpoint, its baseline, and what it cannot do with the two."""
 
     settings: CheckSettings
     plan: Plan
@@ -40,7 +40,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckDone:
-    """A gate after it ran; `runs` are by endpoint name, for those that were asked at all."""
+    """A gate after it ran; `runs` are by endpoint name, for those of which anything was asked."""
 
     check: Check
     gate: Gate
@@ -49,15 +49,15 @@ class CheckDone:
 
     @property
     def exit_code(self) -> int:
-        """The gate's, but that undecided may be let through; an interrupted gate never passes."""
+        """The gate's, but that undecided may be let through; one that was interrupted has failed or is undecided."""
         code = self.gate.exit_code
-        if code == 4 and self.check.settings.undecided == "pass" and not self.interrupted:
-            return 0
-        return 4 if self.interrupted and code == 0 else code
+        if self.interrupted:
+            return 1 if code == 1 else 4
+        return 0 if code == 4 and self.check.settings.undecided == "pass" else code
 
 
-def prepared(settings: CheckSettings) -> Check:
-    """The plan and the baseline of a gate.
+def prepared(settings: CheckSettings, *, updating: bool = False) -> Check:
+    """The plan and the baseline of a gate; one that makes the baseline anew has nothing to miss in it.
 
     Raises UsageError for a baseline of other prompts, and what planning and the baseline's reader raise.
     """
@@ -72,7 +72,10 @@ def prepared(settings: CheckSettings) -> Check:
     )
     plan = planning.plan(prompts, conditions, seed=settings.seed)
     baseline = read_baseline(settings.baseline)
-    return Check(settings=settings, plan=plan, baseline=baseline, cannot=impossible(plan, settings.tolerance))
+    cannot = impossible(plan, settings.tolerance, max_requests=settings.max_requests)
+    names = [endpoint.name for endpoint in settings.endpoints]
+    missed = () if updating else unmatched(baseline, plan, names)
+    return Check(settings=settings, plan=plan, baseline=baseline, cannot=(*cannot, *missed))
 
 
 def refuse_other_prompts(check: Check) -> None:
@@ -102,6 +105,7 @@ async def carried_through(
     """
     await _refuse_impossible(check)
     found: list[Checked] = []
+    notes: list[str] = []
     runs: list[tuple[str, Run]] = []
     interrupted = False
     settings, baseline = check.settings, check.baseline or Baseline()
@@ -109,23 +113,49 @@ async def carried_through(
         if interrupted:
             found += not_measured(endpoint.name, check.plan.prompts, "interrupted before it was asked")
             continue
+        on_start = None if on_endpoint is None else _told(on_endpoint, endpoint)
         try:
-            sitting = await probe(
-                _plan(check, endpoint),
-                _where(endpoint),
-                store=store,
-                max_requests=settings.max_requests,
-                patience_s=endpoint.patience_s,
-                on_start=None if on_endpoint is None else _told(on_endpoint, endpoint),
-                on_attempt=on_attempt,
-            )
+            sitting = await _asked(check, endpoint, store=store, on_start=on_start, on_attempt=on_attempt)
         except UnreachableError as error:
             found += not_measured(endpoint.name, check.plan.prompts, str(error))
             continue
-        interrupted = sitting.interrupted
-        runs.append((endpoint.name, sitting.run))
-        found += checked(endpoint.name, sitting.run, baseline, settings.tolerance)
-    return CheckDone(check=check, gate=Gate(checked=tuple(found)), runs=tuple(runs), interrupted=interrupted)
+        run, interrupted = sitting.run, sitting.interrupted
+        runs.append((endpoint.name, run))
+        stopped = sitting.stopped.message if sitting.stopped else ""
+        found += checked(endpoint.name, run, baseline, settings.tolerance, stopped=stopped)
+        if before := baseline.endpoint(endpoint.name):
+            notes += moved(before, run)
+    gate = Gate(checked=tuple(found), notes=tuple(notes))
+    return CheckDone(check=check, gate=gate, runs=tuple(runs), interrupted=interrupted)
+
+
+async def _asked(
+    check: Check,
+    endpoint: EndpointSettings,
+    *,
+    store: Store | None,
+    on_start: Callable[[Start], None] | None,
+    on_attempt: Callable[[Attempt], None] | None,
+) -> Sitting:
+    """One endpoint asked, and asked once more for the answers that did not come, where they are few."""
+    most = check.settings.max_requests
+    ask = partial(
+        probe,
+        _plan(check, endpoint),
+        _where(endpoint),
+        store=store,
+        patience_s=endpoint.patience_s,
+        on_start=on_start,
+        on_attempt=on_attempt,
+    )
+    first = await ask(max_requests=most)
+    left = None if most is None else most - len(first.run.attempts)
+    if first.stopped or first.interrupted or left == 0 or not is_worth_asking_again(first.run):
+        return first
+    try:
+        return await ask(resume=first.run, max_requests=left)
+    except UnreachableError:
+        return first
 
 
 def updated(done: CheckDone) -> Baseline:
@@ -136,10 +166,7 @@ def updated(done: CheckDone) -> Baseline:
     """
     settings = done.check.settings
     before = done.check.baseline or Baseline()
-    now = {
-        name: known_endpoint(name, analysis(run), done.check.plan.prompts, texts=settings.texts)
-        for name, run in done.runs
-    }
+    now = {name: _measured(known_endpoint(name, run, texts=settings.texts), done.gate) for name, run in done.runs}
     kept = [_kept(one, now.get(one.name), done.check.plan.prompts) for one in before.endpoints]
     names = {endpoint.name for endpoint in settings.endpoints}
     fresh = [one for name, one in now.items() if name not in {known.name for known in kept}]
@@ -149,8 +176,14 @@ def updated(done: CheckDone) -> Baseline:
     return baseline
 
 
+def _measured(known: KnownEndpoint, gate: Gate) -> KnownEndpoint:
+    """What is known of an endpoint, without prompts that were not measured in full."""
+    lost = {one.prompt for one in gate.checked if one.endpoint == known.name and one.outcome == "not-measured"}
+    return replace(known, prompts=tuple(prompt for prompt in known.prompts if prompt.id not in lost))
+
+
 def _kept(before: KnownEndpoint, now: KnownEndpoint | None, prompts: tuple[Prompt, ...]) -> KnownEndpoint:
-    if now is None:
+    if now is None or not now.prompts:
         return before
     asked = {prompt.id: fingerprint(prompt) for prompt in prompts}
     measured = {prompt.id for prompt in now.prompts}
@@ -179,7 +212,7 @@ def _where(endpoint: EndpointSettings) -> Where:
         model=endpoint.model,
         api=endpoint.api,
         key_env=endpoint.key_env,
-        headers=tuple((name, _header(endpoint, name, value)) for name, value in endpoint.headers.items()),
+        headers=tuple(header_values(endpoint.headers, f"endpoint {endpoint.name}").items()),
         extra=extra_fields(endpoint.extra),
         timeout_s=endpoint.timeout_s,
         connect_timeout_s=endpoint.connect_timeout_s,
@@ -188,17 +221,6 @@ def _where(endpoint: EndpointSettings) -> Where:
         if endpoint.url
         else Builtin(arithmetic=endpoint.arithmetic or "stock", threads=endpoint.threads),
     )
-
-
-def _header(endpoint: EndpointSettings, name: str, value: str) -> str:
-    """A header's value, from the variable that it names where it begins with $."""
-    if not value.startswith("$"):
-        return value
-    if (held := os.environ.get(value[1:])) is None:
-        raise UsageError(
-            f"endpoint {endpoint.name}: the header {name} wants the variable {value[1:]}, which is not set"
-        )
-    return held
 
 
 def _prompts(settings: CheckSettings, wish: Wish) -> tuple[Prompt, ...]:

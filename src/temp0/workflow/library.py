@@ -61,6 +61,7 @@ async def ask_async(
     threads: int | None = None,
     store: Path | str | None = None,
     max_requests: int | None = None,
+    resume: Run | None = None,
     on_attempt: Callable[[Attempt], None] | None = None,
 ) -> Run:
     """Ask every prompt `n` times under each condition and give the run; the coroutine behind `ask`.
@@ -69,7 +70,8 @@ async def ask_async(
     counts attempts under each condition, `company` lists requests in flight (1 is alone; by default 1 and 8),
     `timeout_s` is in seconds. `ask` names a preset, of which is left out what the endpoint cannot do: `run.plan`
     tells. Not `greedy` sends no temperature. `extra_json` is merged into every body, and recorded. The run is kept only
-    in memory unless `store` names a file; `keep_raw` stores answers as they came. A failed attempt is part of the run,
+    in memory unless `store` names a file; `keep_raw` stores answers as they came. `resume` is a run of the same
+    endpoint, of which what it lacks is asked, by its own plan. A failed attempt is part of the run,
     and an interruption gives the run so far; raises `Temp0Error` where nothing could be asked.
     """
     if max_requests is not None:
@@ -99,6 +101,7 @@ async def ask_async(
         where,
         optional=proposed.optional,
         max_requests=max_requests,
+        resume=resume,
         patience_s=patience_s,
         on_attempt=on_attempt,
     )

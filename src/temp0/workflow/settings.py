@@ -6,8 +6,9 @@ make a gate that checks something else than its owner thinks.
 
 from __future__ import annotations
 
+import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -17,14 +18,16 @@ from msgspec import Meta, Struct
 
 from temp0.core.gate import Tolerance
 from temp0.errors import UsageError
+from temp0.probe.header import may_be_secret
+from temp0.workflow.preset import Ask
 from temp0.workflow.varying import CacheChoice, FillerChoice, Switch
 
 FILES = ("temp0.toml", "pyproject.toml")
 DEFAULT_BASELINE = "temp0-baseline.json"
 
 Count = Annotated[int, Meta(ge=1)]
-Seconds = Annotated[float, Meta(gt=0)]
-Patience = Annotated[float, Meta(ge=0)]
+Seconds = Annotated[float, Meta(gt=0, le=1e9)]  # TOML has inf and nan
+Patience = Annotated[float, Meta(ge=0, le=1e9)]
 Share = Annotated[float, Meta(gt=0, lt=1)]
 Text = Annotated[str, Meta(pattern=r"\S")]
 Counts = Annotated[tuple[Count, ...], Meta(min_length=1)]
@@ -92,7 +95,10 @@ class PytestSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     arithmetic: Literal["stock", "invariant"] | None = None
     store: Text | None = None
     n: Count | None = None
-    company: Counts | None = None
+    company: Count | Counts | None = None
+    alone: Count | None = None
+    ask: Ask | None = None
+    seed: Annotated[int, Meta(ge=0)] | None = None
     max_tokens: Count | None = None
     max_requests: Count | None = None
     filler: FillerChoice | None = None
@@ -115,7 +121,7 @@ class PytestSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    check: _Check = msgspec.field(default_factory=_Check)
+    check: _Check | None = None
     pytest: PytestSettings = msgspec.field(default_factory=PytestSettings)
 
 
@@ -145,20 +151,43 @@ class CheckSettings:
 
 
 def find_settings(folder: Path) -> Path:
-    """The settings file of a folder: temp0.toml, or a pyproject.toml that has [tool.temp0]. Raises UsageError."""
-    for name in FILES:
-        path = folder / name
-        if path.is_file() and (name == FILES[0] or "temp0" in _read(path).get("tool", {})):
+    """The nearest settings file with a gate, in a folder or one above it in the same repository. Raises UsageError.
+
+    In each folder temp0.toml with [check] goes before a pyproject.toml with [tool.temp0.check].
+    """
+    for path in _files(folder):
+        if _file(path).check is not None:
             return path
     raise UsageError(
-        f"no settings in {folder}: write a temp0.toml with [check] and [[check.endpoints]], or [tool.temp0.check] in "
-        "pyproject.toml; docs/gate.md shows one"
+        f"no settings in {folder}, nor above it: write a temp0.toml with [check] and [[check.endpoints]], or "
+        "[tool.temp0.check] in pyproject.toml; docs/gate.md shows one"
     )
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Files that may hold settings, the nearest first, up to the folder that holds the repository."""
+    folder = folder.absolute()
+    for place in (folder, *folder.parents):
+        yield from (path for path in (place / name for name in FILES) if path.is_file())
+        if (place / ".git").exists():
+            return
+
+
+def place_in_repository(path: Path) -> str:
+    """A file's path from the folder that holds its repository, else from the working directory, with slashes."""
+    whole = path.absolute()
+    for root in (*(folder for folder in whole.parents if (folder / ".git").exists()), Path.cwd()):
+        if whole.is_relative_to(root):
+            return whole.relative_to(root).as_posix()
+    return path.name
 
 
 def check_settings(path: Path) -> CheckSettings:
     """The gate that a settings file describes. Raises UsageError naming the key that cannot be right."""
     told = _file(path).check
+    if told is None:
+        table = "[check]" if path.name != FILES[1] else "[tool.temp0.check]"
+        raise UsageError(f"{path} describes no gate: it has no {table}; docs/gate.md shows one")
     folder = path.parent
     return CheckSettings(
         source=path,
@@ -181,15 +210,47 @@ def check_settings(path: Path) -> CheckSettings:
 
 
 def pytest_settings(folder: Path) -> Mapping[str, Any]:
-    """How the pytest fixture asks: temp0.toml's [pytest], else [tool.temp0.pytest]; empty where neither says anything.
+    """How the pytest fixture asks: the nearest [pytest] of temp0.toml or [tool.temp0.pytest], looked for upwards.
 
-    Raises UsageError naming the key that cannot be right.
+    Empty where no file says anything. Raises UsageError naming the key that cannot be right.
     """
-    for path in (folder / name for name in FILES):
-        told: Mapping[str, Any] = msgspec.to_builtins(_file(path).pytest) if path.is_file() else {}
+    for path in _files(folder):
+        told: Mapping[str, Any] = msgspec.to_builtins(_file(path).pytest)
         if told:
+            _check_headers(told.get("headers", {}), f"{path}: pytest")
             return told
     return {}
+
+
+def marker_settings(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    """How a marker has the fixture ask. Raises UsageError naming the setting that cannot be right."""
+    found: Mapping[str, Any] = msgspec.to_builtins(_as(PytestSettings, told, "@pytest.mark.temp0", ""))
+    return found
+
+
+def header_values(headers: Mapping[str, str], whose: str) -> dict[str, str]:
+    """Headers as they are sent: a value that begins with $ is that of the variable which it names.
+
+    Raises UsageError where the variable is not set.
+    """
+    return {name: _header(whose, name, value) for name, value in headers.items()}
+
+
+def _header(whose: str, name: str, value: str) -> str:
+    if not value.startswith("$"):
+        return value
+    if (held := os.environ.get(value[1:])) is None:
+        raise UsageError(f"{whose}: the header {name} wants the variable {value[1:]}, which is not set")
+    return held
+
+
+def _check_headers(headers: Mapping[str, str], whose: str) -> None:
+    for name, value in headers.items():
+        if may_be_secret(name.lower()) and not value.startswith("$"):
+            raise UsageError(
+                f"{whose}: the header {name} may hold a secret, which no file should; put it into a variable, and "
+                f'write the name of that: {name} = "$VARIABLE"'
+            )
 
 
 def _named(endpoints: tuple[EndpointSettings, ...], path: Path) -> tuple[EndpointSettings, ...]:
@@ -202,6 +263,7 @@ def _named(endpoints: tuple[EndpointSettings, ...], path: Path) -> tuple[Endpoin
         if contradicting := [field for field in foreign if getattr(one, field)]:
             what = "has a url" if one.url else "has no url, which makes it the built-in engine"
             raise UsageError(f"{path}: endpoint {one.name} {what}, and {contradicting[0]}; leave one of them out")
+        _check_headers(one.headers, f"{path}: endpoint {one.name}")
     names = [one.name for one in named]
     if repeated := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"{path}: two endpoints are called {repeated!r}; the baseline knows them by name")
@@ -220,19 +282,20 @@ def _tolerance(told: object, path: Path) -> Tolerance:
 
 
 def _file(path: Path) -> _File:
-    told = _read(path)
-    ours = told if path.name != FILES[1] else told.get("tool", {}).get("temp0", {})
-    return _as(_File, ours, path, "")
+    told: object = _read(path)
+    for name in ("tool", "temp0") if path.name == FILES[1] else ():
+        told = told.get(name, {}) if isinstance(told, Mapping) else told
+    return _as(_File, told, path, "")
 
 
-def _as(kind: type[_Told], told: object, path: Path, where: str) -> _Told:
+def _as(kind: type[_Told], told: object, source: object, where: str) -> _Told:
     """The settings as a value of that kind; what does not fit is told with its place in the file."""
     try:
         return msgspec.convert(told, kind)
     except msgspec.ValidationError as error:
         place = f"{where}." if where else ""
         words = str(error).replace("`$.", f"`{place}").replace("`$`", f"`{where or 'the file'}`")
-        raise UsageError(f"{path}: {words}") from None
+        raise UsageError(f"{source}: {words}") from None
 
 
 def _read(path: Path) -> dict[str, Any]:
