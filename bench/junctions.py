@@ -9,7 +9,7 @@ one machine: another one adds in other orders.
 from __future__ import annotations
 
 import argparse
-import platform
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from pathlib import Path
 from junction import picture, table
 from junction.passage import Passage, passages
 from junction.question import QUESTIONS
+from temp0.lab.machine import trees_machine
 
 DOCS = Path(__file__).parent.parent / "docs"
 ACTIVATIONS = ("bf16", "fp32")
@@ -31,13 +32,21 @@ def wishes(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def _machine(threads: int) -> str:
+    """What an order of addition depends on here."""
+    found = trees_machine(cores=threads)
+    blas = next(f"{name} {version}" for name, version in found.libraries if "blas" in name.lower())
+    return f"{found.processor}, {blas}, {threads} {'thread' if threads == 1 else 'threads'}"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     wanted = wishes(arguments)
     seen: dict[str, tuple[Passage, ...]] = {
         name: passages(QUESTIONS, activations=name, threads=wanted.threads, max_tokens=wanted.max_tokens)
         for name in ACTIVATIONS
     }
-    made = f"{platform.machine()}, {wanted.threads} thread(s), {datetime.now(UTC):%Y-%m-%d}"
+    spent = time.process_time() / 60
+    made = f"{_machine(wanted.threads)}, {datetime.now(UTC):%Y-%m-%d}; {spent:.1f} minutes of processor time"
     text = table.page(seen, short=wanted.short, made=made)
     if not wanted.write:
         print(text)

@@ -17,7 +17,7 @@ def test_the_page_of_the_run_has_the_explanation(tmp_path: Path) -> None:
     assert done.returncode == 0
     told = page.read_text(encoding="utf-8")
     assert "Looked at again" in told
-    assert "A near tie: alone, logprobs" in told
+    assert "A near tie: under “alone, logprobs”" in told
     assert f"temp0: wrote {page}" in done.stderr
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+import signal
+import subprocess
+import time
 from typing import Any
 
 import pytest
-from command import Reply, Seen, chat, document, in_store, reply, serving, temp0
+from command import Reply, Seen, chat, command, document, in_store, reply, serving, temp0
 
 WORDS = ("It", " is", " stale")
 PLAN = ("--prompt", "Why?", "-n", "8", "--company", "1,4", "--max-tokens", "8")
@@ -159,6 +164,61 @@ def test_a_server_that_is_gone_is_no_explanation(tmp_path):
     assert "stopped early" in gone.stderr
 
 
+def refusing_logprobs(seen: Seen) -> Reply:
+    if seen.body.get("logprobs"):
+        return reply({"error": {"message": "logprobs are not supported by this model"}}, 400)
+    return whole_chat(seen)
+
+
+def whole_chat(seen: Seen) -> Reply:
+    return chat(whole(seen))
+
+
+def test_an_endpoint_that_refuses_logprobs_is_quoted_and_can_be_asked_without(tmp_path):
+    with serving(refusing_logprobs, delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+        refused = temp0("explain", run, "-n", "2", *in_store(tmp_path))
+        without = temp0("explain", run, "-n", "2", "--logprobs", "off", *in_store(tmp_path), "--json")
+    assert refused.returncode == 3
+    assert "attempts failed; the first: http-400: HTTP 400: logprobs are not supported by this model" in refused.stderr
+    assert "--logprobs off asks without them" in refused.stderr
+    (fork,) = document(without)["forks"]
+    assert [look["reached"] for look in fork["looks"] if look["way"] == "asked again"] == [2, 2]
+    assert "failed" not in without.stderr
+
+
+def test_last_is_the_run_and_not_its_second_pass(tmp_path):
+    with serving(continuing, delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+        for _ in range(2):
+            found = document(temp0("explain", "-n", "2", *in_store(tmp_path), "--json"))
+            assert (found["run"], found["second"] == run) == (run, False)
+        by_name = document(temp0("explain", found["second"], "-n", "2", *in_store(tmp_path), "--json"))
+    assert by_name["exit_code"] == 0  # a second pass can be asked again, too
+
+
+def test_ctrl_c_keeps_what_was_asked_and_says_how_to_see_it(tmp_path):
+    with serving(whole_chat, delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+        server.delay_s, asked = 0.3, len(server.seen)
+        with subprocess.Popen(
+            command("explain", run, "-n", "50", *in_store(tmp_path), "--json"),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        ) as process:  # fmt: skip
+            while len(server.seen) < asked + 3:
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            stdout, stderr = process.communicate(timeout=100)
+        assert process.returncode == json.loads(stdout)["exit_code"]
+        again = f"temp0 explain {run} --with {json.loads(stdout)['second']}"
+        assert again in stderr
+        assert "Traceback" not in stderr
+        asked = len(server.seen)
+        read = document(temp0(*again.split()[1:], *in_store(tmp_path), "--json"))
+        assert len(server.seen) == asked
+    assert read == json.loads(stdout)
+
+
 def test_a_dry_run_sends_nothing_and_says_what_it_would_cost(tmp_path):
     with serving(untold, delay_s=DELAY_S) as server:
         run = probed(server.url, tmp_path)
@@ -195,3 +255,27 @@ def test_a_run_of_the_built_in_engine_is_followed_to_the_bottom(tmp_path):
     assert invariant.returncode in {0, 4}
     equal = document(temp0("explain", "-n", "1", "--threads", "1", *in_store(tmp_path), "--json"))
     assert equal["descents"][0]["origin"] is None
+
+
+@pytest.mark.model
+def test_another_model_than_the_address_names_is_refused(tmp_path):
+    asked = temp0("probe", "builtin:OTHER?arithmetic=stock", "--prompt", "Hi", "-n", "1", *in_store(tmp_path), "--json")
+    assert asked.returncode == 2
+    assert "builtin:OTHER?arithmetic=stock names another model" in document(asked)["message"]
+
+
+@pytest.mark.model
+def test_a_served_engine_is_known_by_its_fingerprint_and_followed_to_the_bottom(tmp_path):
+    with subprocess.Popen(
+        command("serve", "--port", "0", "--threads", "1", "--activations", "fp32"), stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        try:
+            (url,) = re.findall(r"http://\S+", server.stdout.readline())
+            plan = ("--prompt", "Say hi.", "--max-tokens", "4", "-n", "2", "--company", "1,2")
+            temp0("probe", url, *plan, *in_store(tmp_path))
+            found = document(temp0("explain", "-n", "1", "--threads", "1", *in_store(tmp_path), "--json"))
+        finally:
+            server.terminate()
+    (descent,) = found["descents"]
+    assert (descent["prompt"], descent["arithmetic"]) == ("Say hi.", "stock")

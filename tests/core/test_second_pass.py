@@ -17,6 +17,7 @@ from temp0.core.second_pass import (
     DID_NOT_GO_ON,
     beginning,
     continuation,
+    first_prompts,
     moved_by_reading,
     second_pass,
     units,
@@ -62,6 +63,53 @@ def test_a_fork_is_looked_at_alone_and_in_company():
     assert (company.margins.min, company.margins.max) == (pytest.approx(0.02), pytest.approx(0.03))
     assert [choice.text for choice in alone.choices] == [" red", " rare"]
     assert (alone.distributions, company.distributions) == (1, 2)
+
+
+GRIN, BEAM = (
+    Completion(
+        text=f"so {face}",
+        tokens=(
+            Token(bytes=b"so "),
+            *(
+                Token(
+                    bytes=data,
+                    logprob=-0.5,
+                    top=(Alternative(bytes=data, logprob=-0.5), Alternative(bytes=b"?", logprob=-0.5 - lead)),
+                )
+                for data, lead in ((face.encode()[:3], 3.0), (face.encode()[3:], 0.02))
+            ),
+        ),
+    )
+    for face in "\U0001f600\U0001f601"
+)
+"""Two faces whose first three bytes are one token, and whose last byte is another: there the answers part."""
+
+
+def test_a_fork_inside_a_character_is_looked_at_in_the_token_that_differs():
+    first = analysis(built_run({"E": {ALONE: [GRIN.text] * 2, IN_COMPANY: [BEAM.text] * 2}}))
+    seen = look_again({WITH_LOGPROBS: [GRIN] * 2, LOUD: [BEAM] * 2}, first=first)
+    (fork,) = seen.forks
+    assert (fork.char, fork.byte, fork.prefix) == (3, 3, "so ")
+    assert [look.margins.median for look in fork.looks] == [pytest.approx(0.02)] * 2
+    assert [choice.text for look in fork.looks for choice in look.choices[:1]] == [r"\x80", r"\x81"]
+    assert [(one.margin, one.has_forked) for one in seen.positions] == [
+        (pytest.approx(3.0), False),
+        (pytest.approx(0.02), True),
+    ]
+
+
+def test_a_second_pass_tells_its_first_prompts_from_answers_that_it_continued():
+    plan = built_run({"E": {WITH_LOGPROBS: [RED]}}).plan
+    assert first_prompts(plan) == plan.prompts
+    begun = continuation(plan.prompts[0], "the", n=2, max_tokens=8)
+    own = replace(begun, id="E@5")  # no continuation: its answer begins with three characters
+    assert first_prompts(replace(plan, prompts=(*plan.prompts, begun, own))) == (*plan.prompts, own)
+
+
+def test_tokens_without_alternatives_are_no_logprobs():
+    bare = Completion(text="the red fox", tokens=(Token(bytes=b"the"), Token(bytes=b" red fox")))
+    (fork,) = look_again({WITH_LOGPROBS: [bare] * 2}).forks
+    assert [look.reason for look in fork.looks] == ["no logprobs were told"]
 
 
 def test_what_company_moved_is_the_change_of_the_difference_between_the_two_likeliest():

@@ -76,8 +76,58 @@ def test_a_call_that_cannot_be_repeated_is_no_comparison() -> None:
     assert not sweep.is_invariant
 
 
+def test_a_call_that_seldom_changes_is_found_out_where_it_differs() -> None:
+    random = np.random.default_rng(4)
+    sweep = batch_sweep(lambda rows: (turned if random.random() < 0.1 else steady)(rows), ROWS, (1, 2, 5))
+    assert not sweep.is_repeatable
+    assert not sweep.differences
+
+
+def test_an_operation_may_write_into_its_rows() -> None:
+    def careless(rows: Floats) -> Floats:
+        out = steady(rows)
+        rows *= 2
+        return out
+
+    kept = ROWS.copy()
+    assert batch_sweep(careless, ROWS, (1, 2, 5)).is_invariant
+    assert (kept == ROWS).all()
+
+
+def test_an_operation_may_give_the_same_memory_each_time() -> None:
+    memory = np.zeros((40, 6), np.float32)
+
+    def into_memory(make: object) -> object:
+        def fill(rows: Floats) -> Floats:
+            memory[: len(rows)] = make(rows)  # type: ignore[operator]
+            return memory[: len(rows)]
+
+        return fill
+
+    by_size = into_memory(lambda rows: (turned if len(rows) == 3 else steady)(rows))
+    assert batch_sweep(into_memory(steady), ROWS, (1, 2, 3)).is_invariant  # type: ignore[arg-type]
+    assert [one.batch_size for one in batch_sweep(by_size, ROWS, (1, 2, 3)).differences] == [3]  # type: ignore[arg-type]
+
+
+def test_rows_of_another_format_or_shape_in_a_batch_are_said() -> None:
+    def widened(rows: Floats) -> Floats:
+        return steady(rows).astype(np.float64 if len(rows) == 3 else np.float32)
+
+    sweep = batch_sweep(widened, ROWS, (1, 2, 3))
+    assert sweep.misfit == "in a batch of 3 a row is float64 of shape [6], alone it is float32 of shape [6]"
+    assert not sweep.is_invariant
+    ragged = batch_sweep(lambda rows: np.zeros((len(rows), 1 + (rows[0, 0] > 0))), ROWS, (1, 2))
+    assert "one row alone gave" in (ragged.misfit or "")
+
+
+def test_complex_results_are_compared_and_told() -> None:
+    sweep = batch_sweep(lambda rows: np.fft.rfft(rows) * (1 + 0.5 * (len(rows) == 2)), ROWS, (1, 2))
+    assert [one.batch_size for one in sweep.differences] == [2]
+
+
 def test_nan_is_compared_by_its_bits() -> None:
     assert batch_sweep(lambda rows: steady(rows) * np.float32(np.nan), ROWS, (1, 2, 3)).is_invariant
+    assert batch_sweep(lambda rows: steady(rows) * np.float32(np.nan), ROWS, (1, 2)).is_blank
     sweep = batch_sweep(lambda rows: steady(rows) * (np.nan if len(rows) == 3 else 1), ROWS, (1, 2, 3))
     assert [one.batch_size for one in sweep.differences] == [3]
 

@@ -107,13 +107,66 @@ def test_a_kernel_that_fuses_some_products_is_asked_which() -> None:
     a, b = factors(24)
     found = matching_replay(
         LANES, a, b, sums(LANES, "mixed", a, b), gives=FLOAT32, takes=FLOAT32,
-        measured=lambda: probe.rounded_products(LANES),
+        measured=lambda: (probe.rounded_products(LANES), probe.wide_nodes(LANES)),
     )  # fmt: skip
     assert found is not None
     assert found.way == "mixed"
     assert found.rounded is not None
     # Lanes begin at 0 to 3, and where a chain begins the second product is the one that may be fused.
     assert [leaf for leaf in range(24) if not found.rounded[leaf]] == [6, 9, 12, 15, 18, 21]
+
+
+def test_which_products_a_kernel_of_float64_rounds_is_measured_too() -> None:
+    def multiply(rows: Floats, weights: Floats) -> Floats:
+        """The products 0 and 2 are rounded; 1 and 3 are added to them unrounded."""
+        exact = [[Fraction(a) * Fraction(b) for a, b in zip(rows[0], column, strict=True)] for column in weights]
+        halves = [[float(Fraction(float(one[at])) + one[at + 1]) for at in (0, 2)] for one in exact]
+        return np.array([[first + second for first, second in halves]])
+
+    kernel = Kernel(name="two halves", dtype="float64", result="float64", multiply=multiply)
+    probe = PlaceProbe(kernel, Shape(rows=1, columns=3, summands=4), (0,), range(3), independent=True)
+    tree = samples.tree_of(((0, 1), (2, 3)))
+    assert probe.rounded_products(tree).tolist() == [True, False, True, False]
+    turned = samples.tree_of(((0, 2), (1, 3)))  # a tree that this kernel has not: nothing of it is fused
+    assert probe.rounded_products(turned).all()
+
+
+def in_float64_from(first: int) -> Kernel:
+    """A sum of rows as one chain, in float32 up to a summand and in float64 from there on."""
+
+    def multiply(rows: Floats, _: Floats) -> Floats:
+        narrow = np.add.accumulate(rows[:, :first].astype(np.float32), axis=1)[:, -1:]
+        joined = np.concatenate([narrow.astype(np.float64), rows[:, first:].astype(np.float64)], axis=1)
+        return np.add.accumulate(joined, axis=1)[:, -1:].astype(np.float32)
+
+    return Kernel(name="mixed", dtype="float32", result="float32", multiply=multiply, is_sum=True)
+
+
+def test_partial_sums_kept_in_another_format_are_measured_one_by_one() -> None:
+    kernel, tree = in_float64_from(9), samples.chain(12)
+    probe = PlaceProbe(kernel, Shape(rows=1, columns=1, summands=12), (0,), (0,), independent=True)
+    wide = probe.wide_nodes(tree)
+    assert wide.tolist() == [False] * 8 + [True] * 3  # the ninth sum is the first of float64
+    rows, _ = factors(12, 300)
+    seen = kernel.multiply(rows, rows)[:, 0]
+    every = np.ones(12, np.bool_)
+    found = matching_replay(tree, rows, None, seen, gives=FLOAT32, takes=FLOAT32, measured=lambda: (every, wide))
+    assert found is not None
+    assert found.accumulator is FLOAT32
+    assert found.wide is not None
+    assert found.wide.tolist() == wide.tolist()
+    assert replay(tree, rows, None, seen) is None  # no guess gives its bits
+
+
+def test_products_without_bits_lost_in_float64_need_no_way() -> None:
+    a, b = factors(30)
+    seen = (a.astype(np.float64) * b).cumsum(axis=1)[:, -1].astype(np.float32)
+    every = np.ones(29, np.bool_)
+    found = matching_replay(
+        samples.chain(30), a, b, seen, gives=FLOAT32, takes=FLOAT32, measured=lambda: (np.zeros(30, np.bool_), every)
+    )
+    assert found is not None
+    assert (found.way, found.accumulator.name, found.wide) == ("either", "float64", None)
 
 
 def test_sums_without_products_need_no_way() -> None:

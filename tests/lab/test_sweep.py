@@ -6,6 +6,7 @@ Which batch sizes of a stock kernel differ is never written down: it is found, a
 from __future__ import annotations
 
 import math
+from itertools import count
 
 import numpy as np
 import pytest
@@ -92,6 +93,75 @@ def test_a_sum_that_loses_nothing_and_yet_is_not_exact_is_told_apart() -> None:
     assert (seen.tree, seen.absence) == (None, "nothing-lost")
 
 
+def test_a_compensated_sum_is_not_called_exact() -> None:
+    def compensated(rows: Floats, _: Floats) -> Floats:
+        """Neumaier's: what each addition loses is added up, and added at the end."""
+        totals = []
+        for row in rows.astype(np.float32):
+            total = lost = np.float32(0)
+            for one in row:
+                whole = total + one
+                lost += (total - whole) + one if abs(total) >= abs(one) else (one - whole) + total
+                total = whole
+            totals.append([total + lost])
+        return np.array(totals, np.float32)
+
+    one = Kernel(name="compensated", dtype="float32", result="float32", multiply=compensated, is_sum=True)
+    (seen,) = found(one, k=24, batch_sizes=(1,)).classes
+    assert (seen.tree, seen.absence) == (None, "nothing-lost")
+
+
+@pytest.mark.parametrize("every", [2, 20])
+def test_a_call_that_does_not_always_give_the_same_bits_is_said_to_and_has_no_tree(every: int) -> None:
+    calls = count()
+
+    def multiply(rows: Floats, weights: Floats) -> Floats:
+        tree = LANES if (next(calls) + 1) % every else CHAIN
+        return samples.adding(lambda *_: tree).multiply(rows, weights)
+
+    seen = found(Kernel(name="wavering", dtype="float32", result="float32", multiply=multiply), batch_sizes=(1, 2))
+    (one,) = seen.classes
+    assert (one.tree, one.absence, one.batch_sizes) == (None, "not-repeatable", (1, 2))
+    assert (seen.unrepeatable, seen.mixing, seen.is_invariant) == ((1, 2), (), False)
+
+
+def test_a_kernel_that_writes_into_what_it_is_given_is_seen_into() -> None:
+    def multiply(rows: Floats, weights: Floats) -> Floats:
+        out = samples.adding(lambda *_: LANES).multiply(rows, weights)
+        rows[:], weights[:] = 0, 0
+        return out
+
+    seen = found(Kernel(name="careless", dtype="float32", result="float32", multiply=multiply), batch_sizes=(1, 3))
+    (one,) = seen.classes
+    assert (one.tree, one.replayed, seen.mixing) == (LANES, "separate", ())
+
+
+@pytest.mark.parametrize("does", ["max", "mean", "argmax", "nothing", "first", "twice"])
+def test_what_is_no_sum_is_refused_for_what_it_makes_of_ones(does: str) -> None:
+    ways = {
+        "max": lambda rows: rows.max(axis=1),
+        "mean": lambda rows: rows.mean(axis=1),
+        "argmax": lambda rows: rows.argmax(axis=1).astype(np.float32),
+        "nothing": lambda rows: np.zeros(len(rows), np.float32),
+        "first": lambda rows: rows[:, 0].copy(),
+        "twice": lambda rows: 2 * rows.sum(axis=1),
+    }
+    one = Kernel(
+        name=does, dtype="float32", result="float32", multiply=lambda rows, _: ways[does](rows)[:, None], is_sum=True
+    )
+    (seen,) = found(one, batch_sizes=(2,)).classes
+    assert (seen.tree, seen.absence) == (None, "no-tree")
+    assert "a sum of 24 units gave" in (seen.why or "")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("k", [2, 7, 127, 193])
+def test_every_class_of_numpys_products_is_replayed(dtype: str, k: int) -> None:
+    for name in ("numpy.dot", "numpy.matmul", "numpy.linear"):
+        for one in found(kernel(name, dtype), k=k, n=3, batch_sizes=(1, 2, 5)).classes:
+            assert one.replayed is not None, (name, one.why)
+
+
 def documented_tree(k: int) -> ReductionTree:
     """The order of kernels.linear as its docstring has it: per 32 inputs a chain of the even and one of the odd."""
     groups = []
@@ -118,7 +188,21 @@ def test_our_linear_adds_as_it_is_documented_at_every_batch_size(k: int, dtype: 
     assert seen.is_invariant
 
 
-@pytest.mark.parametrize("name", ["numpy.matmul", "numpy.dot", "numpy.sum"])
+def test_weights_are_kept_as_the_name_says() -> None:
+    kept = list[tuple[bool, bool]]()
+
+    class Rows(np.ndarray):  # type: ignore[type-arg]
+        def __array_ufunc__(self, ufunc: object, method: str, *inputs: np.ndarray, **_: object) -> np.ndarray:
+            kept.append((inputs[1].flags.c_contiguous, inputs[1].flags.f_contiguous))
+            return np.zeros((len(inputs[0]), inputs[1].shape[1]), np.float32)
+
+    rows, weights = np.ones((2, 3), np.float32).view(Rows), np.ones((4, 3), np.float32)
+    for name in ("numpy.matmul", "numpy.linear"):
+        kernel(name, "float32").multiply(rows, weights)
+    assert kept == [(True, False), (False, True)]
+
+
+@pytest.mark.parametrize("name", ["numpy.matmul", "numpy.linear", "numpy.dot", "numpy.sum"])
 def test_a_tree_of_numpy_gives_its_bits_when_replayed_by_other_means(name: str) -> None:
     one = kernel(name, "float32")
     seen = found(one, k=48, n=5, batch_sizes=(1, 4))

@@ -19,7 +19,8 @@ ROWS = [row.strip("| ").split(" | ") for row in PAGE.split("\n## JSON\n")[1].spl
 DOCUMENTED = {name.strip("`"): kind for name, kind, *_ in ROWS}
 FREE = ("machine.thread_variables.", "machine.libraries.")
 MIXING = samples.record(replace(samples.CHANGING, mixing=(4,)))
-RECORDS = [samples.WHOLE, samples.record(samples.CHANGING, finished=False), samples.record(), MIXING]
+OTHERS = samples.record(samples.MIXED, samples.UNREPEATABLE)
+RECORDS = [samples.WHOLE, samples.record(samples.CHANGING, finished=False), samples.record(), MIXING, OTHERS]
 
 
 def told(record: TreesRecord) -> list[tuple[str, object]]:

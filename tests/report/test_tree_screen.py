@@ -76,3 +76,17 @@ def test_mixed_rounding_is_counted() -> None:
     (one,) = samples.STEADY.classes
     mixed = replace(one, replayed="mixed", rounded=(0, 5))
     assert "2 products rounded before they are added, the others fused" in replay_words(mixed)
+
+
+def test_partial_sums_kept_wide_are_counted() -> None:
+    (one,) = samples.MIXED.classes
+    assert replay_words(one).endswith("partial sums in float32, 2 of them in float64")
+
+
+def test_a_call_that_gives_other_bits_is_no_order_and_no_change_of_order() -> None:
+    told = flat(screen(samples.record(samples.UNREPEATABLE)))
+    assert "at 1, 4 rows the same call gives other bits" in told
+    assert "no tree: the same call gives other bits" in told
+    assert "The same kernel adds in a different order" not in told
+    assert "one order of addition" not in told
+    assert "No kernel changed its order" not in told

@@ -101,6 +101,14 @@ EXACT = KernelTrees(
     name="python.fsum", dtype="float64", k=8, n=1, batch_sizes=(1,), is_lone=True,
     classes=(of(None, places(1, columns=[0]), absence="exact", why="the sum is rounded once"),),
 )  # fmt: skip
+MIXED = KernelTrees(
+    name="numpy.dot", dtype="float32", k=9, n=1, batch_sizes=(1,), is_lone=True,
+    classes=(of(tree_of(chain(range(9))), places(1, columns=[0]), products="float32", wide=(16, 17)),),
+)  # fmt: skip
+UNREPEATABLE = KernelTrees(
+    name="numpy.matmul", dtype="float32", k=8, n=4, batch_sizes=(1, 4),
+    classes=(of(None, places(1), places(4), absence="not-repeatable", why="other bits"),),
+)  # fmt: skip
 UNREPLAYED = KernelTrees(
     name="numpy.dot", dtype="float32", k=8, n=1, batch_sizes=(1,), is_lone=True,
     classes=(

@@ -133,6 +133,38 @@ def test_numpys_own_product_is_caught_or_the_control_speaks() -> None:
     pytest.skip("numpy's product has one order at every batch size on this machine")
 
 
+def test_rows_that_come_in_another_format_in_company_fail() -> None:
+    said = failure(lambda rows: rows.astype(np.float64 if len(rows) > 1 else np.float32), width=5)
+    assert "not batch invariant: in a batch of 2 a row is float64 of shape [5], alone it is float32" in said
+
+
+def test_nothing_but_nan_proves_nothing() -> None:
+    with pytest.raises(UsageError, match="nothing but NaN"):
+        assert_batch_invariant(lambda rows: rows * np.float32(np.nan), width=3, batch_sizes=SIZES)
+
+
+@pytest.mark.parametrize(
+    ("with_weight", "said"),
+    [
+        (lambda weight: lambda rows: None, "with_weight makes no such operation"),
+        (lambda weight: lambda rows: rows @ weight[:, :2], "with_weight gives 2 numbers a row, where op gives 6"),
+        (lambda weight: lambda rows: in_order(rows, weight), "or with_weight makes another operation than op"),
+    ],
+)
+def test_a_with_weight_that_does_not_fit_is_named_beside_the_failure(with_weight: object, said: str) -> None:
+    told = failure(by_batch, width=48, with_weight=with_weight)
+    assert "not batch invariant: in a batch of 5" in told
+    assert said in told
+
+
+def test_masks_that_overflow_in_the_operation_hide_no_failure() -> None:
+    def squared(weight: Floats) -> object:
+        return lambda rows: by_batch(rows, weight) ** 3
+
+    said = failure(squared(WEIGHT), width=48, with_weight=squared)
+    assert "not batch invariant: in a batch of 5" in said
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -140,7 +172,13 @@ def test_numpys_own_product_is_caught_or_the_control_speaks() -> None:
         ({"width": 3, "rows": np.ones((2, 3))}, "one of the two"),
         ({"width": 3, "batch_sizes": ()}, "whole numbers of at least 1"),
         ({"width": 3, "batch_sizes": (0, 1)}, "whole numbers of at least 1"),
+        ({"width": 3, "batch_sizes": ("2",)}, "whole numbers of at least 1"),
+        ({"width": 3, "batch_sizes": (1,)}, "a row alone has no company"),
+        ({"width": 0}, "width is 0, expected at least 1"),
         ({"width": 3, "dtype": "fp8"}, "expected one of"),
+        ({"rows": [[1.0, 2.0]]}, "rows is list, expected a numpy array or torch tensor"),
+        ({"rows": np.zeros((0, 3))}, "of at least one row"),
+        ({"rows": np.zeros(())}, "of at least one row"),
     ],
 )
 def test_what_cannot_be_right_is_a_usage_error(options: dict[str, object], said: str) -> None:

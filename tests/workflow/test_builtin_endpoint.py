@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from temp0.errors import Temp0Error
+from temp0.errors import Temp0Error, UsageError
 from temp0.workflow.builtin import Builtin, resumed
 
 
@@ -22,6 +22,14 @@ def test_an_address_names_the_arithmetic_and_a_prefix_cache_that_was_asked_for(
 def test_an_address_of_another_kind_is_refused() -> None:
     with pytest.raises(Temp0Error, match="not a built-in address"):
         resumed("builtin:m?arithmetic=stock&prefix_cache=off", Builtin())
+
+
+def test_another_model_than_the_address_names_is_refused() -> None:
+    named = resumed("builtin:ours?arithmetic=stock", Builtin())
+    named.check_model("ours")
+    Builtin().check_model("whatever")
+    with pytest.raises(UsageError, match=r"has loaded other, and builtin:ours\?arithmetic=stock names another model"):
+        named.check_model("other")
 
 
 def test_a_prefix_cache_is_asked_of_the_engine_only_where_it_is_wanted() -> None:

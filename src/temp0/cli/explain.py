@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from temp0.cli import options
-from temp0.cli.sigterm import carried_out
+from temp0.cli.sigterm import carried_out, ended_by_sigterm
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,9 +26,18 @@ if TYPE_CHECKING:
     "-n", type=click.IntRange(min=1), default=8, show_default=True, help="Attempts of each prompt and condition."
 )
 @click.option("--company", type=click.IntRange(min=2), help="Requests in flight.  [default: the run's largest]")
+@click.option(
+    "--logprobs",
+    type=click.Choice(["on", "off"]),
+    default="on",
+    show_default=True,
+    help="Ask for logprobs; off for an endpoint that refuses them.",
+)
 @click.option("--with", "second", metavar="RUN", help="Ask nothing: read this stored run as the second pass.")
-@click.option("--weights", type=click.Path(exists=True, path_type=Path), help="The built-in engine's model, if given.")
-@click.option("--threads", type=click.IntRange(min=1), help="Threads of the built-in engine.")
+@click.option(
+    "--weights", type=click.Path(exists=True, path_type=Path), help="Our engine's model, where it is another one."
+)
+@click.option("--threads", type=click.IntRange(min=1), help="Threads of our engine.")
 @click.option("--key-env", metavar="NAME", help="The environment variable that holds the key.")
 @click.option(
     "--timeout-s",
@@ -50,16 +59,16 @@ def explain(run: str, as_json: bool, **given: Any) -> int:
 
     Every prompt is asked again with logprobs, alone and in company, and where the endpoint can go on from the beginning
     of an answer, from just before each fork: how nearly tied were the tokens there, and did company move them? Where
-    near ties lie that did not fork is shown beside. The second pass is stored as a run of its own; the verdict of the
-    first run stays as it is.
+    near ties lie that did not fork is shown beside. The second pass is stored as a run of its own, which `last` passes
+    over here; the verdict of the first run stays as it is.
 
     A beginning ends between words; where the server cuts it into other tokens than the model wrote, the numbers at
     the fork are those of that text and not of the answer. Whether a server goes on at all is seen in what it answers.
 
-    A run of the built-in engine (probed without a URL, or builtin: in `temp0 runs`) is followed to the bottom: the
+    A run of our own engine (probed without a URL, or `temp0 serve` on the same weights) is followed to the bottom: the
     first product whose bits differ in company, how the difference grows from layer to layer, the two tokens that swap,
-    and the two orders of addition that began it. No other endpoint can be looked into, with --weights or without:
-    --weights and --threads say what the built-in engine is started with again, and do nothing for other runs.
+    and the two orders of addition that began it. No other endpoint can be looked into: --weights and --threads are
+    those of our engine, and do nothing for other runs.
 
     \b
     temp0 explain                     the last run
@@ -77,21 +86,34 @@ def explain(run: str, as_json: bool, **given: Any) -> int:
         check_writable(given["page"])
     console = Console(stderr=True, highlight=False)
     with open_store(given["store"]) as store:
-        first = store.load(store.resolve(run))
+        first = _first(store, run)
         if given["second"] is not None:
-            second = store.load(store.resolve(given["second"]))
+            second, interrupted = store.load(store.resolve(given["second"])), False
         else:
             plan = _plan(first, given)
             if given["dry_run"]:
                 return _dry_run(plan, as_json)
-            second = _ask_again(first, plan, given, store, console)
-    return _show(first, second, _descents(first, given, console), as_json, given)
+            second, interrupted = _ask_again(first, plan, given, store, console)
+    found = () if interrupted else _descents(first, given, console)
+    return _show(first, second, found, as_json, given)
+
+
+def _first(store: Store, named: str) -> Run:
+    """The run that is meant; by `last` never a second pass that continued the answers of another run."""
+    from temp0.core.second_pass import first_prompts
+
+    found, back = store.load(store.resolve(named)), 0
+    while named == "last" and first_prompts(found.plan) != found.plan.prompts:
+        back += 1
+        found = store.load(store.resolve(f"last~{back}"))
+    return found
 
 
 def _plan(first: Run, given: dict[str, Any]) -> Plan:
     from temp0.workflow.explaining import second_plan
 
-    return second_plan(first, n=given["n"], company=given["company"], seed=given["seed"])
+    logprobs = given["logprobs"] == "on"
+    return second_plan(first, n=given["n"], company=given["company"], logprobs=logprobs, seed=given["seed"])
 
 
 def _dry_run(plan: Plan, as_json: bool) -> int:
@@ -105,20 +127,21 @@ def _dry_run(plan: Plan, as_json: bool) -> int:
     return 0
 
 
-def _ask_again(first: Run, plan: Plan, given: dict[str, Any], store: Store, console: Console) -> Run:
-    """The second pass, asked and stored as a run of its own."""
+def _ask_again(first: Run, plan: Plan, given: dict[str, Any], store: Store, console: Console) -> tuple[Run, bool]:
+    """The second pass, asked and stored as a run of its own, and whether it was interrupted."""
     from temp0.cli.progress import progress
     from temp0.workflow.builtin import Builtin
     from temp0.workflow.costing import costs
     from temp0.workflow.probing import Start, Where, probe
 
+    is_builtin = first.address.url.startswith("builtin:")
     where = Where(
         url=first.address.url,
         model=first.address.model,
         api=first.address.api,
         key_env=given["key_env"],
         timeout_s=given["timeout_s"],
-        engine=Builtin(weights=given["weights"], threads=given["threads"]),
+        engine=Builtin(weights=given["weights"], threads=given["threads"]) if is_builtin else Builtin(),
     )
     with progress(console) as shown:
 
@@ -139,24 +162,52 @@ def _ask_again(first: Run, plan: Plan, given: dict[str, Any], store: Store, cons
         )
     if sitting.stopped:
         click.echo(f"temp0: stopped early: {sitting.stopped.reason}: {sitting.stopped.message}", err=True)
+    elif not sitting.interrupted:
+        _tell_failures(sitting.run)
     if sitting.interrupted:
         again = f"temp0 explain {first.id} --with {sitting.run.id}{options.store_flag(given['store'])}"
         click.echo(f"temp0: interrupted; what came back is shown, and again by: {again}", err=True)
-    return sitting.run
+    return sitting.run, sitting.interrupted
+
+
+def _tell_failures(second: Run) -> None:
+    """Say how many attempts have no answer, and why the first has none."""
+    from temp0.core.run import Failure
+
+    judged = [attempt for attempt in second.attempts if attempt.role == "judged"]
+    failed = [attempt.outcome for attempt in judged if isinstance(attempt.outcome, Failure)]
+    if not failed:
+        return
+    told = f"temp0: {len(failed)} of {len(judged)} attempts failed; the first: {failed[0].reason}: {failed[0].message}"
+    if len(failed) == len(judged) and any(condition.logprobs for condition in second.plan.conditions):
+        told += "\ntemp0: if it is logprobs that are refused: --logprobs off asks without them"
+    click.echo(options.plain(told), err=True)
 
 
 def _descents(first: Run, given: dict[str, Any], console: Console) -> tuple[Descent, ...]:
-    """The forks of the built-in engine followed down; none for any other endpoint."""
+    """The forks of our own engine followed down, until Ctrl-C; none for any other endpoint."""
     from temp0.workflow.explaining import descents
+    from temp0.workflow.own_engine import OwnEngine, own_engine
 
-    if not first.address.url.startswith("builtin:"):
+    engine = own_engine(first, given["weights"])
+    if not isinstance(engine, OwnEngine):
+        if engine:
+            click.echo(f"temp0: {engine}", err=True)
         return ()
 
     def tell(prompt: str, company: int) -> None:
         what = f"in a company of {company}" if company else "its two orders of addition"
         console.print(options.plain(f"following prompt {prompt} down, {what} ..."), markup=False)
 
-    return descents(first, weights=given["weights"], threads=given["threads"], on_company=tell)
+    found: list[Descent] = []
+    try:
+        with ended_by_sigterm():
+            descents(
+                first, weights=given["weights"], threads=given["threads"], on_company=tell, on_descent=found.append
+            )
+    except KeyboardInterrupt:
+        click.echo("temp0: interrupted; not every fork was followed down", err=True)
+    return tuple(found)
 
 
 def _show(first: Run, second: Run, found: tuple[Descent, ...], as_json: bool, given: dict[str, Any]) -> int:

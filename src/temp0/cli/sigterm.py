@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 _Result = TypeVar("_Result")
@@ -20,3 +21,13 @@ async def _ended_by_sigterm(job: Coroutine[Any, Any, _Result]) -> _Result:
     if task is not None and hasattr(signal, "SIGTERM"):
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     return await job
+
+
+@contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM raise what Ctrl-C does, for work that no event loop carries out."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from temp0.cli import options
+from temp0.cli.sigterm import ended_by_sigterm
 
 if TYPE_CHECKING:
     from temp0.core.tree_record import TreesRecord
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 _EXAMPLES = """\b
+Operations (rows [M, K] times weights; libraries choose an order by how weights lie, too):
+  numpy.matmul    rows @ weights, weights kept as [K, N]
+  numpy.linear    rows @ weights.T, weights kept as [N, K], as models keep them
+  numpy.dot       one row times one column
+  numpy.sum       each row of [M, K]
+  kernels.linear  temp0's own
+  engine.stock    the built-in engine's linear in stock arithmetic
+  python.sum      one row as a list of floats; python.fsum the same
+  torch.linear    weights as [N, K]; torch.matmul as [K, N]; torch.dot, torch.sum
+
+\b
 Examples:
   temp0 trees                                   numpy's product beside temp0's, at a model's sizes
   temp0 trees --svg trees.svg                   the same, drawn
@@ -53,9 +63,7 @@ class Words(click.ParamType[tuple[str, ...]]):
     multiple=True,
     default=("numpy.matmul", "kernels.linear"),
     metavar="NAME",
-    help="What to look into; again for more: numpy.matmul, numpy.dot, numpy.sum, kernels.linear (temp0's own), "
-    "engine.stock (the built-in engine's linear), python.sum, python.fsum, torch.linear, torch.matmul, torch.dot, "
-    "torch.sum, or all.  [default: numpy.matmul and kernels.linear]",
+    help="What to look into, as below, or all; again for more.  [default: numpy.matmul and kernels.linear]",
 )
 @click.option(
     "-k", "ks", type=options.Numbers(), default="576", show_default=True, metavar="K,...",
@@ -104,7 +112,7 @@ def trees(as_json: bool, ops: tuple[str, ...], svg: Path | None, output: Path | 
     wanted, skipped = revealing.looks(ops, **given)
     if output is not None:
         revealing.make_folder(output)
-    with _ended_by_sigterm():
+    with ended_by_sigterm():
         record = _found(wanted, skipped, seed)
     if svg is not None:
         revealing.write_sheet(record, svg)
@@ -126,13 +134,3 @@ def _found(wanted: Any, skipped: Any, seed: int) -> TreesRecord:
     console = Console(stderr=True, highlight=False)
     with trees_progress(console, sum(len(look.batch_sizes) for look in wanted)) as shown:
         return look_into(wanted, skipped, seed=seed, on_look=shown.look, on_summands=shown.summands)
-
-
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM, which CI and `timeout` send, end the looking as Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

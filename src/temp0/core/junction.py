@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from os.path import commonprefix
 
 from temp0.core.analysis import Fork, ForkTree, PromptAnalysis
 from temp0.core.detail import Position
@@ -45,6 +46,16 @@ def walk(tree: ForkTree) -> Iterator[tuple[str, Fork]]:
         waiting += [(prefix + branch.text, branch.fork) for branch in fork.branches if branch.fork]
 
 
+def parting_bytes(prefix: str, fork: Fork, text: str) -> tuple[int, ...]:
+    """Where `text`, which begins with `prefix`, leaves each other branch of the fork after it, in UTF-8 bytes.
+
+    Two characters that differ may begin with the same bytes, and a token may end between these.
+    """
+    own = utf8(text[len(prefix) :][:1])
+    heads = [utf8(branch.text[:1]) for branch in fork.branches]
+    return tuple(len(utf8(prefix)) + len(commonprefix([own, head])) for head in heads if head != own)
+
+
 def positions(
     prompt: PromptAnalysis, completions: Sequence[Completion], *, most: int | None = None
 ) -> tuple[Position, ...]:
@@ -58,7 +69,8 @@ def positions(
     if not told:
         return ()
     answer = max(told, key=lambda one: counts[one.text])
-    forks = [fork.byte for prefix, fork in walk(prompt.tree) if answer.text.startswith(prefix)] if prompt.tree else []
+    passed = [one for one in walk(prompt.tree) if answer.text.startswith(one[0])] if prompt.tree else []
+    forks = [byte for prefix, fork in passed for byte in parting_bytes(prefix, fork, answer.text)]
     whole = utf8(answer.text)
     found, begin = [], 0
     for place, token in enumerate((answer.tokens or ())[:most]):

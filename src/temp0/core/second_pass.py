@@ -17,9 +17,9 @@ from typing import Literal
 from temp0.core.analysis import Analysis, Choice, Fork
 from temp0.core.detail import Position
 from temp0.core.facts import grouped
-from temp0.core.junction import positions, walk
-from temp0.core.margin import own_margin, token_text
-from temp0.core.plan import Message, Prompt
+from temp0.core.junction import parting_bytes, positions, walk
+from temp0.core.margin import NOT_ASKED, own_margin, token_text
+from temp0.core.plan import Message, Plan, Prompt
 from temp0.core.run import Completion, Run, Token
 from temp0.core.text import utf8
 
@@ -30,6 +30,7 @@ FORMATS = (("bf16", 8), ("fp16", 11), ("fp32", 24))
 LOGIT_BINADES = (8.0, 32.0)
 """The magnitudes between which the larger logits of language models mostly lie: 8 up to 64, by powers of two."""
 
+NO_LOGPROBS = "no logprobs were told"
 DID_NOT_GO_ON = "the endpoint did not go on from a given beginning"
 
 
@@ -136,6 +137,12 @@ def continuation(prompt: Prompt, begun: str, *, n: int, max_tokens: int) -> Prom
     return Prompt(id=f"{prompt.id}@{len(begun)}", messages=messages, n=n, max_tokens=max_tokens)
 
 
+def first_prompts(plan: Plan) -> tuple[Prompt, ...]:
+    """The prompts of a plan that continue no answer to another one of it: all, unless it was a second pass."""
+    known = {prompt.id for prompt in plan.prompts}
+    return tuple(prompt for prompt in plan.prompts if not (_whose(prompt, known) or ("", ""))[1])
+
+
 def beginning(prefix: str) -> str:
     """As much of a shared text as surely ends between tokens: up to the white space before its last word.
 
@@ -195,7 +202,8 @@ def _told(first: Analysis, asked: Sequence[_Asked]) -> list[_Asked]:
 def _whose(prompt: Prompt, known: Collection[str]) -> tuple[str, str] | None:
     """The first run's prompt that one of the second run stands for, and what its answer begins with."""
     last = prompt.messages[-1]
-    if last.role == "assistant" and (own := prompt.id.removesuffix(f"@{len(last.content)}")) in known:
+    own = prompt.id.removesuffix(f"@{len(last.content)}")
+    if last.role == "assistant" and own != prompt.id and own in known:
         return own, last.content
     return (prompt.id, "") if prompt.id in known else None
 
@@ -220,7 +228,7 @@ def _fork_look(prompt: str, prefix: str, fork: Fork, asked: Sequence[_Asked]) ->
 def _look(prefix: str, fork: Fork, asked: Sequence[_Asked]) -> Look:
     here = [one for one in asked if one.goes_on and one.text.startswith(prefix)]
     ways = [_branch_of(fork, one.text[len(prefix) :]) for one in here]
-    seen = [token for one in here if (token := _token_at(one, prefix)) is not None]
+    seen = [token for one in here if (token := _token_at(one, prefix, fork)) is not None]
     margins = sorted((abs(own), at) for at, token in enumerate(seen) if isinstance(own := own_margin(token), float))
     middle = seen[margins[(len(margins) - 1) // 2][1]] if margins else None
     return Look(
@@ -245,7 +253,8 @@ def _why_not(asked: Sequence[_Asked], here: Sequence[_Asked], seen: Sequence[Tok
         return "no answer came this way again"
     if not seen:
         return "no tokens were told"
-    return next((why for token in seen if isinstance(why := own_margin(token), str)), "no margin can be read")
+    reasons = [why for token in seen if isinstance(why := own_margin(token), str)]
+    return next((NO_LOGPROBS if why == NOT_ASKED else why for why in reasons), "no margin can be read")
 
 
 def _branch_of(fork: Fork, rest: str) -> int | None:
@@ -254,13 +263,14 @@ def _branch_of(fork: Fork, rest: str) -> int | None:
     return heads.index(rest[:1]) if rest[:1] in heads else None
 
 
-def _token_at(asked: _Asked, prefix: str) -> Token | None:
-    """The token that writes the first character after `prefix`, which it may begin before; `None` where none is told.
+def _token_at(asked: _Asked, prefix: str, fork: Fork) -> Token | None:
+    """The token that writes the first byte in which an answer leaves another branch, which it may begin before.
 
-    An answer that ended there may have told an end token.
+    `None` where none is told; an answer that ended there may have told an end token.
     """
     tokens = asked.completion.tokens or ()
-    place = len(utf8(prefix)) - len(utf8(asked.begun))
+    parting = min(parting_bytes(prefix, fork, asked.text), default=fork.byte)
+    place = parting - len(utf8(asked.begun))
     ends = accumulate(len(token.bytes) for token in tokens)
     return next((token for token, end in zip(tokens, ends, strict=True) if end > place), None) or (
         tokens[-1] if tokens and not tokens[-1].bytes else None

@@ -11,7 +11,7 @@ from typing import Literal
 from temp0.core.reduction_tree import ReductionTree
 
 Way = Literal["fused", "separate", "either", "mixed", "additions"]
-Absence = Literal["exact", "nothing-lost", "no-tree"]
+Absence = Literal["exact", "nothing-lost", "no-tree", "not-repeatable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +33,10 @@ class TreeClass:
     `replayed` is the way of adding along the tree in software that gave every bit of `replays` random sums, with
     partial sums in `accumulator`: products rounded before they are added (`separate`), one in each addition of a
     product not (`fused`), some (`mixed`), both the same (`either`, as where every product is exact), or no products at
-    all (`additions`); `rounded` lists the products that are rounded where only some are. It is `None` where no way
-    did, or no tree is there: then `why` has the reason, and `absence` the kind of the latter.
+    all (`additions`); `rounded` lists the products that are rounded where only some are, and `products` is the format
+    that they are rounded to. `wide` lists the ids of the nodes whose sums are kept in float64 where the others are in
+    `accumulator`. `replayed` is `None` where no way did, or no tree is there: then `why` has the reason, and `absence`
+    the kind of the latter; `not-repeatable` where the same call gave other bits.
     """
 
     places: tuple[Places, ...]
@@ -44,6 +46,8 @@ class TreeClass:
     replayed: Way | None = None
     accumulator: str | None = None
     rounded: tuple[int, ...] | None = None
+    products: str | None = None
+    wide: tuple[int, ...] | None = None
     replays: int = 0
     why: str | None = None
 
@@ -70,9 +74,15 @@ class KernelTrees:
     mixing: tuple[int, ...] = ()
 
     @property
+    def unrepeatable(self) -> tuple[int, ...]:
+        """The batch sizes at which the same call gave other bits, ascending."""
+        sizes = (size for one in self.classes if one.absence == "not-repeatable" for size in one.batch_sizes)
+        return tuple(sorted(set(sizes)))
+
+    @property
     def is_invariant(self) -> bool:
         """Whether every place of every batch size adds alike."""
-        return len(self.classes) <= 1 and not self.mixing
+        return len(self.classes) <= 1 and not self.mixing and not self.unrepeatable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

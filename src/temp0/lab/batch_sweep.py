@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from temp0.lab.row_array import Rows, bits, copy, index, is_float, picked, values
+from temp0.lab.row_array import Rows, bits, copy, form, index, is_float, picked, values
 
 Operation = Callable[[Rows], Rows]
 _NEXT = "the rows that come next"
+_REPEATS, _REPEATS_IN_DOUBT = 4, 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,18 +36,22 @@ class Difference:
 class BatchSweep:
     """What a sweep saw; `differences` has the first of every batch size with one.
 
-    `is_repeatable` is false where the very same call gave other bits: then no comparison means anything.
+    `is_repeatable` is false where the very same call gave other bits: then no comparison means anything. `misfit` says
+    where rows came in another format or shape than the first row alone, which ends the sweep. `is_blank` where nothing
+    but NaN came.
     """
 
     batch_sizes: tuple[int, ...]
     rows_compared: int
     is_repeatable: bool
-    differences: tuple[Difference, ...]
+    differences: tuple[Difference, ...] = ()
+    misfit: str | None = None
+    is_blank: bool = False
 
     @property
     def is_invariant(self) -> bool:
         """Whether every row had the bits it has alone."""
-        return self.is_repeatable and not self.differences
+        return self.is_repeatable and not self.differences and not self.misfit
 
 
 def boundary_sizes(most: int) -> tuple[int, ...]:
@@ -62,32 +67,60 @@ def boundary_sizes(most: int) -> tuple[int, ...]:
 def batch_sweep(operation: Operation, pool: Rows, batch_sizes: Sequence[int]) -> BatchSweep:
     """Compare every row of `pool` alone with itself in batches of each size.
 
-    Where the pool is smaller than a batch its rows come again. Raises `UsageError` where the operation does not give
-    a row for each row.
+    Where the pool is smaller than a batch its rows come again. The operation gets copies, so it may write into what it
+    is given. Raises `UsageError` where it does not give a row for each row.
     """
     sizes = tuple(sorted(dict.fromkeys(batch_sizes)))
-    most = max(sizes)
-    rows = picked(pool, np.arange(most) % len(pool))
-    alone = np.concatenate([bits(operation(rows[place : place + 1]), 1) for place in range(most)])
-    is_repeatable = _repeats(operation, rows[:1]) and _repeats(operation, rows)
-    found, compared = list[Difference](), 0
+    rows = picked(pool, np.arange(max(sizes)) % len(pool))
+    alone = [copy(_asked(operation, rows[place : place + 1])) for place in range(len(rows))]
+    own, compared, found = form(alone[0]), 0, list[Difference]()
+    for out in alone:
+        if form(out) != own:
+            return _ended(sizes, compared, misfit=f"one row alone gave {form(out)}, another {own}")
+    patterns = np.concatenate([bits(out, 1) for out in alone])
+    if not (_repeats(operation, rows[:1], _REPEATS) and _repeats(operation, rows, _REPEATS)):
+        return _ended(sizes, compared, is_repeatable=False)
     for size in sizes:
         for company, kept, batch in _batches(rows, size):
-            out = operation(batch)
-            differs = (bits(out, size)[kept] != alone[kept]).any(axis=1)
+            out = _asked(operation, batch)
+            if form(out) != own:
+                return _ended(sizes, compared, misfit=f"in a batch of {size} a row is {form(out)}, alone it is {own}")
+            differs = (bits(out, size)[kept] != patterns[kept]).any(axis=1)
             compared += len(kept)
             if differs.any():
                 row = int(kept[differs.argmax()])
-                found.append(
-                    _difference(size, row, company, values(out)[row], values(operation(rows[row : row + 1]))[0])
-                )
+                doubted = () if found else (rows[row : row + 1], batch)
+                if not all(_repeats(operation, one, _REPEATS_IN_DOUBT) for one in doubted):
+                    return _ended(sizes, compared, is_repeatable=False)
+                found.append(_difference(size, row, company, values(out)[row], values(alone[row])[0]))
                 break
-    return BatchSweep(batch_sizes=sizes, rows_compared=compared, is_repeatable=is_repeatable, differences=tuple(found))
+    return BatchSweep(
+        batch_sizes=sizes,
+        rows_compared=compared,
+        is_repeatable=True,
+        differences=tuple(found),
+        is_blank=all(bool(np.isnan(values(out)).all()) for out in alone),
+    )
 
 
-def _repeats(operation: Operation, rows: Rows) -> bool:
-    first, second = (bits(operation(rows), len(rows)) for _ in range(2))
-    return bool((first == second).all())
+def _ended(
+    sizes: tuple[int, ...], compared: int, *, is_repeatable: bool = True, misfit: str | None = None
+) -> BatchSweep:
+    """A sweep that ended before all was compared."""
+    return BatchSweep(batch_sizes=sizes, rows_compared=compared, is_repeatable=is_repeatable, misfit=misfit)
+
+
+def _asked(operation: Operation, rows: Rows) -> Rows:
+    """What the operation gives for a copy of the rows, once it is known to be a row for each."""
+    out = operation(copy(rows))
+    bits(out, len(rows))
+    return out
+
+
+def _repeats(operation: Operation, rows: Rows, calls: int) -> bool:
+    seen = (bits(_asked(operation, rows), len(rows)) for _ in range(calls))
+    first = next(seen)
+    return all(one.shape == first.shape and bool((one == first).all()) for one in seen)
 
 
 def _batches(rows: Rows, size: int) -> Iterator[tuple[str, np.ndarray, Rows]]:

@@ -17,7 +17,7 @@ from temp0.lab.kernel import Kernel, Multiply
 from temp0.lab.place import PlaceClass, Rectangle
 from temp0.lab.precision import Floats
 from temp0.lab.probe import Shape
-from temp0.lab.row_array import Rows, format_of, like, values
+from temp0.lab.row_array import Rows, bits, format_of, like, values
 from temp0.lab.sweep import tree_class
 
 WithWeight = Callable[[Rows], Operation]
@@ -51,19 +51,26 @@ def place_tree(
         takes, gives = format_of(rows), format_of(operation(rows[:1]))
     except UsageError as error:
         raise HiddenTreeError(str(error)) from error
-    multiply = _summing(operation, rows, column) if with_weight is None else _weighted(with_weight, rows)
     is_sum = with_weight is None
-    kernel = Kernel(name="operation", dtype=takes.name, result=gives.name, multiply=multiply, is_sum=is_sum)
     columns = 1 if is_sum else values(operation(rows[:1])).shape[1]
+    multiply = _summing(operation, rows, column) if with_weight is None else _weighted(with_weight, rows, columns)
+    kernel = Kernel(name="operation", dtype=takes.name, result=gives.name, multiply=multiply, is_sum=is_sum)
     place = Rectangle(rows=(row,), columns=(0 if is_sum else column,))
     shape = Shape(rows=batch_size, columns=columns, summands=summands)
-    return tree_class(kernel, shape, PlaceClass(rectangles=(place,), bits=""), is_independent=False, seed=seed)
+    with np.errstate(all="ignore"):  # the masks may overflow in whatever else the operation does
+        return tree_class(kernel, shape, PlaceClass(rectangles=(place,), bits=""), is_independent=False, seed=seed)
 
 
-def _weighted(with_weight: WithWeight, rows: Rows) -> Multiply:
+def _weighted(with_weight: WithWeight, rows: Rows, columns: int) -> Multiply:
     def multiply(given: Floats, weights: Floats) -> Floats:
-        operation = with_weight(like(rows, weights.T))
-        return values(operation(_shaped(rows, given)))
+        out = with_weight(like(rows, weights.T))(_shaped(rows, given))
+        try:
+            bits(out, len(given))
+        except UsageError as error:
+            raise HiddenTreeError(f"with_weight makes no such operation: {error}") from error
+        if (told := values(out)).shape[1] != columns:
+            raise HiddenTreeError(f"with_weight gives {told.shape[1]} numbers a row, where op gives {columns}")
+        return told
 
     return multiply
 

@@ -58,7 +58,16 @@ def kernel(name: str, dtype: str) -> Kernel:
 
 def _numpy_matmul(dtype: Dtype) -> Kernel:
     _refuse_bfloat16("numpy.matmul", dtype)
-    return Kernel(name="numpy.matmul", dtype=dtype, result=dtype, multiply=lambda rows, weights: rows @ weights.T)
+
+    def matmul(rows: Floats, weights: Floats) -> Floats:
+        return rows @ np.ascontiguousarray(weights.T)
+
+    return Kernel(name="numpy.matmul", dtype=dtype, result=dtype, multiply=matmul)
+
+
+def _numpy_linear(dtype: Dtype) -> Kernel:
+    _refuse_bfloat16("numpy.linear", dtype)
+    return Kernel(name="numpy.linear", dtype=dtype, result=dtype, multiply=lambda rows, weights: rows @ weights.T)
 
 
 def _numpy_dot(dtype: Dtype) -> Kernel:
@@ -128,9 +137,11 @@ def _refuse_bfloat16(name: str, dtype: Dtype) -> None:
 
 KERNELS: dict[str, Callable[[Dtype], Kernel]] = {
     "numpy.matmul": _numpy_matmul,
+    "numpy.linear": _numpy_linear,
     "numpy.dot": _numpy_dot,
     "numpy.sum": _numpy_sum,
     "kernels.linear": _kernels_linear,
     "python.sum": _python_sum,
     "python.fsum": _python_fsum,
 }
+"""matmul keeps weights as [K, N], linear as [N, K], as models do; libraries choose their order by that, too."""

@@ -1,7 +1,7 @@
 """Adds along a reduction tree in software, one rounding at a time: whether a claimed tree gives a kernel's bits.
 
-A tree says what is added to what, not whether a product is rounded before it is added; both ways are tried, then what
-was measured product by product, with accumulators of the kernel's own format and of wider ones.
+A tree says what is added to what, not whether a product is rounded before it is added, nor in which format a partial
+sum is kept. What was measured of both, product by product and sum by sum, is tried first, then the usual ways.
 
 A fused multiply-add is emulated: the product as a sum of two float64 (Dekker 1971), added to the third number with the
 error kept (Knuth), and rounded to odd before the one rounding that counts (Boldo and Melquiond, "Emulation of a FMA and
@@ -23,6 +23,8 @@ from temp0.lab.precision import PRECISIONS, Floats, Precision
 
 Rounded = NDArray[np.bool_]
 """For each summand, whether its product is rounded before it is added."""
+Wide = NDArray[np.bool_]
+"""For each node, whether its sum is kept in float64."""
 Doubles = NDArray[np.float64]
 _SPLITTER = float(2**27 + 1)
 
@@ -33,12 +35,15 @@ class Replay:
 
     `fused` where every addition of a product takes one unrounded, `separate` where none does, `mixed` otherwise;
     `either` where it makes no difference, as where every product is exact. `rounded` has the products that are rounded
-    where only some are.
+    where only some are, and `product` is the format that they are rounded to. `wide` has the partial sums that are kept
+    in float64, where only some are.
     """
 
     way: Literal["separate", "fused", "either", "mixed"]
     accumulator: Precision
     rounded: Rounded | None = None
+    product: Precision | None = None
+    wide: Wide | None = None
 
 
 def matching_replay(
@@ -49,36 +54,54 @@ def matching_replay(
     *,
     gives: Precision,
     takes: Precision,
-    measured: Callable[[], Rounded] | None = None,
+    measured: Callable[[], tuple[Rounded, Wide]] | None = None,
 ) -> Replay | None:
     """The first way that turns rows[P, K] (times weights[P, K]) into the bits of seen[P], or `None`.
 
-    `measured` tells which products the kernel rounds. It goes before any guess, since sums that would betray one
-    rounding among many are rare; it says nothing where the accumulator is wider than the factors.
+    `measured` tells which products the kernel rounds and which sums it keeps wide. It goes before any guess, since sums
+    that would betray one rounding among many are rare; it says nothing where factors have fewer bits than float32.
     """
     left = np.ascontiguousarray(rows.T, np.float64)
     right = None if weights is None else np.ascontiguousarray(weights.T, np.float64)
 
-    def gives_bits(rounded: Rounded, accumulator: Precision, product: Precision | None = None) -> bool:
-        sums = replayed(tree, left, right, rounded=rounded, accumulator=accumulator, product=product)
+    def gives_bits(way: Replay, rounded: Rounded) -> bool:
+        sums = replayed(
+            tree, left, right, rounded=rounded, accumulator=way.accumulator, product=way.product, wide=way.wide
+        )
         return bool((gives.rounded(sums).astype(np.float64) == seen.astype(np.float64)).all())
 
-    if right is not None and measured is not None and takes.bits >= PRECISIONS["float32"].bits:
-        known = measured()
-        if gives_bits(known, takes):
-            return Replay(way=_way(tree, known), accumulator=takes, rounded=None if known.all() else known)
+    if measured is not None and takes.bits >= PRECISIONS["float32"].bits:
+        known, wide = measured()
+        if gives_bits(way := _measured_way(tree, known, wide, takes, is_sum=right is None), known):
+            return way
     every, fewest = np.ones(tree.leaves, np.bool_), first_of_each_chain(tree)
     for accumulator in _accumulators(takes):
-        separate = gives_bits(every, accumulator)
-        fused = right is not None and gives_bits(fewest, accumulator)
-        if separate and (fused or right is None):
+        separate = Replay(way="separate", accumulator=accumulator, product=accumulator)
+        fused = Replay(way="fused", accumulator=accumulator, rounded=fewest, product=accumulator)
+        is_separate, is_fused = gives_bits(separate, every), right is not None and gives_bits(fused, fewest)
+        if is_separate and (is_fused or right is None):
             return Replay(way="either", accumulator=accumulator)
-        if separate or fused:
-            rounded = None if separate else fewest
-            return Replay(way="separate" if separate else "fused", accumulator=accumulator, rounded=rounded)
-        if right is not None and accumulator.bits > takes.bits and gives_bits(every, accumulator, takes):
-            return Replay(way="separate", accumulator=accumulator)
+        if is_separate or is_fused:
+            return separate if is_separate else fused
+        narrow = Replay(way="separate", accumulator=accumulator, product=takes)
+        if right is not None and accumulator.bits > takes.bits and gives_bits(narrow, every):
+            return narrow
     return None
+
+
+def _measured_way(tree: ReductionTree, rounded: Rounded, wide: Wide, takes: Precision, *, is_sum: bool) -> Replay:
+    all_wide = bool(len(wide) and wide.all())
+    accumulator = PRECISIONS["float64"] if all_wide else takes
+    some_wide = wide if wide.any() and not all_wide else None
+    if is_sum or (all_wide and not rounded.any()):
+        return Replay(way="either", accumulator=accumulator, wide=some_wide)
+    return Replay(
+        way=_way(tree, rounded),
+        accumulator=accumulator,
+        rounded=None if rounded.all() else rounded,
+        product=takes,
+        wide=some_wide,
+    )
 
 
 def _way(tree: ReductionTree, rounded: Rounded) -> Literal["separate", "fused", "mixed"]:
@@ -108,26 +131,31 @@ def replayed(
     rounded: Rounded,
     accumulator: Precision,
     product: Precision | None = None,
+    wide: Wide | None = None,
 ) -> Doubles:
     """The sums of left[K, P] (times right[K, P]) along the tree, every partial sum rounded to `accumulator`.
 
-    A product that is not `rounded` is added by a fused multiply-add; one that is becomes a number of `product`, by
-    default of the accumulator's format. More than two terms of one addition are added exactly and rounded once, which
-    not every machine does.
+    Partial sums that are `wide` are rounded to float64. A product that is not `rounded` is added by a fused
+    multiply-add; one that is becomes a number of `product`, by default of the accumulator's format. More than two terms
+    of one addition are added exactly and rounded once, which not every machine does.
     """
-    products = left if right is None else (product or accumulator).rounded(left * right).astype(np.float64)
+    products = left
+    if right is not None:
+        whole = left * right
+        products = np.where(rounded[:, None], (product or accumulator).rounded(whole).astype(np.float64), whole)
     values: list[Doubles | None] = list(products)
-    for node in tree.nodes:
+    for place, node in enumerate(tree.nodes):
+        kept = PRECISIONS["float64"] if wide is not None and wide[place] else accumulator
         factors = [child for child in node if child < tree.leaves and not rounded[child]] if len(node) == 2 else []
         terms = [_taken(values, child) for child in node]
         if len(node) > 2:
             value = _exact_sum(terms)
         elif right is not None and factors:
             factor = factors[-1]
-            value = fused(left[factor], right[factor], terms[1 - node.index(factor)], accumulator)
+            value = fused(left[factor], right[factor], terms[1 - node.index(factor)], kept)
         else:
             value = terms[0] + terms[1]
-        values.append(accumulator.rounded(value).astype(np.float64))
+        values.append(kept.rounded(value).astype(np.float64))
         for child in node:
             values[child] = None
     return _taken(values, tree.root)

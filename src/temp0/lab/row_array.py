@@ -29,6 +29,21 @@ def format_of(rows: Rows) -> Precision:
     return precision(str(rows.dtype).removeprefix("torch."))
 
 
+def is_rows(rows: object) -> bool:
+    """Whether these are at least one row, in an array or tensor."""
+    is_array = isinstance(rows, np.ndarray) or type(rows).__module__.partition(".")[0] == "torch"
+    return is_array and hasattr(rows, "shape") and len(rows.shape) > 0 and rows.shape[0] > 0
+
+
+def form(out: Rows) -> str:
+    """The format and shape of one row of a result.
+
+    >>> form(np.zeros((3, 4), np.float32))
+    'float32 of shape [4]'
+    """
+    return f"{str(out.dtype).removeprefix('torch.')} of shape {list(out.shape[1:])}"
+
+
 def copy(rows: Rows) -> Rows:
     """The same rows in memory of their own."""
     return rows.copy() if isinstance(rows, np.ndarray) else rows.clone()
@@ -52,24 +67,25 @@ def like(rows: Rows, values: Floats) -> Rows:
 
 
 def bits(out: Rows, count: int) -> NDArray[np.uint8]:
-    """The bytes of each of `count` rows, [count, B]; UsageError where there are not as many rows."""
+    """The bytes of each of `count` rows, [count, B], copied; UsageError where there are not as many rows."""
     if not hasattr(out, "shape") or len(out.shape) < 1 or out.shape[0] != count:
         told = f"an array of shape {tuple(out.shape)}" if hasattr(out, "shape") else type(out).__name__
         raise UsageError(f"the operation gave {told} for {count} rows, expected one row for each")
     if isinstance(out, np.ndarray):
-        whole = np.ascontiguousarray(out)
+        whole = np.array(out, order="C")
     else:
         integers = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}[out.element_size()]
-        whole = out.detach().cpu().contiguous().view(getattr(_torch(), integers)).numpy()
+        whole = out.detach().cpu().contiguous().view(getattr(_torch(), integers)).numpy().copy()
     return whole.reshape(count, -1).view(np.uint8)
 
 
 def values(out: Rows) -> Floats:
-    """The numbers of every row, [M, N]; bfloat16 as float32, anything else as it is."""
+    """The numbers of every row, [M, N]; bfloat16 as float32, complex ones as two, anything else as it is."""
     if not isinstance(out, np.ndarray):
         out = out.detach().cpu()
         out = (out.float() if out.dtype == _torch().bfloat16 else out).numpy()
-    return np.asarray(out).reshape(len(out), -1)
+    numbers = np.ascontiguousarray(out).reshape(len(out), -1)
+    return numbers.view(numbers.real.dtype)
 
 
 def _torch() -> Any:

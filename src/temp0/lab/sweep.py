@@ -15,17 +15,26 @@ import numpy as np
 from temp0.core.reduction_tree import ReductionTree
 from temp0.core.tree_record import KernelTrees, Places, TreeClass, Way
 from temp0.lab.kernel import Kernel
-from temp0.lab.place import PlaceClass, Rectangle, place_classes, places_are_independent, wild_numbers
+from temp0.lab.place import (
+    PlaceClass,
+    Rectangle,
+    is_repeatable,
+    place_classes,
+    places_are_independent,
+    wild_numbers,
+)
 from temp0.lab.precision import Floats
 from temp0.lab.probe import PlaceProbe, Shape
-from temp0.lab.replay import matching_replay
+from temp0.lab.replay import Rounded, matching_replay
 from temp0.lab.tree_search import NoTreeError, revealed_tree
 
 _REPLAYS = 64
+_CALLS_IN_DOUBT = 256
 _NO_WAY = (
     "added along this tree in software, with products rounded or not, the random sums had other bits: the kernel may "
-    "keep some partial sums in another precision"
+    "round in a way that is not known here, compensate, add in an order that depends on the numbers, or do more"
 )
+_OTHER_BITS = "the same call on the same numbers gave other bits, so it adds in no order that could be shown"
 _MANY_TERMS = "; how a machine rounds an addition of more than two terms is not known here"
 _EXACT = "the sum is rounded once, at its end, so no order leaves a trace"
 _NOTHING_LOST = (
@@ -70,18 +79,36 @@ def looked_into(
     )
     for batch_size in (1,) if kernel.is_lone else dict.fromkeys(batch_sizes):
         shape = Shape(rows=batch_size, columns=found.n, summands=k)
-        is_independent = places_are_independent(kernel, shape, seed=seed)
+        is_independent, seen = _seen(kernel, shape, seed=seed, on_summands=on_summands)
         classes = found.classes
-        for alike in place_classes(kernel, shape, seed=seed):
-            seen = tree_class(kernel, shape, alike, is_independent=is_independent, seed=seed, on_summands=on_summands)
-            classes = _with(classes, seen)
-        found = replace(
-            found,
-            batch_sizes=(*found.batch_sizes, batch_size),
-            classes=classes,
-            mixing=found.mixing if is_independent else (*found.mixing, batch_size),
-        )
+        for one in seen:
+            classes = _with(classes, one)
+        mixing = found.mixing if is_independent else (*found.mixing, batch_size)
+        found = replace(found, batch_sizes=(*found.batch_sizes, batch_size), classes=classes, mixing=mixing)
         yield found
+
+
+def _seen(
+    kernel: Kernel, shape: Shape, *, seed: int, on_summands: OnSummands | None
+) -> tuple[bool, tuple[TreeClass, ...]]:
+    """Whether places of one batch size do not mix, and its classes; a doubtful one is asked again for its bits."""
+    if not is_repeatable(kernel, shape, seed=seed):
+        return True, (_unrepeatable(shape),)
+    is_independent = places_are_independent(kernel, shape, seed=seed)
+    classes = tuple(
+        tree_class(kernel, shape, alike, is_independent=is_independent, seed=seed, on_summands=on_summands)
+        for alike in place_classes(kernel, shape, seed=seed)
+    )
+    is_doubtful = not is_independent or any(one.replayed is None for one in classes)
+    if is_doubtful and not is_repeatable(kernel, shape, calls=_CALLS_IN_DOUBT, seed=seed):
+        return True, (_unrepeatable(shape),)
+    return is_independent, classes
+
+
+def _unrepeatable(shape: Shape) -> TreeClass:
+    """All places of a product, in one class that has no tree."""
+    whole = Places(batch_size=shape.rows, rows=tuple(range(shape.rows)), columns=tuple(range(shape.columns)))
+    return TreeClass(places=(whole,), bits="", tree=None, absence="not-repeatable", why=_OTHER_BITS)
 
 
 def tree_class(
@@ -100,6 +127,7 @@ def tree_class(
     places = tuple(Places(batch_size=shape.rows, rows=one.rows, columns=one.columns) for one in rectangles)
     draw = _draw(kernel, shape, rectangles, seed)
     try:
+        probe.check_units()
         tree = revealed_tree(
             probe.meeting_sizes,
             shape.summands,
@@ -109,7 +137,7 @@ def tree_class(
     except NoTreeError as error:
         if not error.is_exact:
             return TreeClass(places=places, bits=alike.bits, tree=None, absence="no-tree", why=str(error))
-        if _is_exact(draw, kernel):
+        if _is_exact(draw, kernel) and probe.is_exact():
             return TreeClass(places=places, bits=alike.bits, tree=None, absence="exact", why=_EXACT)
         return TreeClass(places=places, bits=alike.bits, tree=None, absence="nothing-lost", why=_NOTHING_LOST)
     claimed = TreeClass(places=places, bits=alike.bits, tree=tree, replays=len(draw.sums))
@@ -124,14 +152,24 @@ def _replayed(claimed: TreeClass, tree: ReductionTree, draw: _Draw, probe: Place
         draw.sums,
         gives=kernel.gives,
         takes=kernel.takes,
-        measured=lambda: probe.rounded_products(tree),
+        measured=lambda: (_rounded(probe, tree, kernel), probe.wide_nodes(tree)),
     )
     if replay is None:
         has_many = any(len(node) > 2 for node in tree.nodes)
         return replace(claimed, why=_NO_WAY + (_MANY_TERMS if has_many else ""))
     way: Way = "additions" if kernel.is_sum else replay.way
-    rounded = None if replay.rounded is None else tuple(np.flatnonzero(replay.rounded).tolist())
-    return replace(claimed, replayed=way, accumulator=replay.accumulator.name, rounded=rounded)
+    return replace(
+        claimed,
+        replayed=way,
+        accumulator=replay.accumulator.name,
+        rounded=None if replay.rounded is None else tuple(np.flatnonzero(replay.rounded).tolist()),
+        products=None if replay.product is None else replay.product.name,
+        wide=None if replay.wide is None else tuple((tree.leaves + np.flatnonzero(replay.wide)).tolist()),
+    )
+
+
+def _rounded(probe: PlaceProbe, tree: ReductionTree, kernel: Kernel) -> Rounded:
+    return np.ones(tree.leaves, np.bool_) if kernel.is_sum else probe.rounded_products(tree)
 
 
 def _draw(kernel: Kernel, shape: Shape, rectangles: Sequence[Rectangle], seed: int) -> _Draw:
@@ -141,7 +179,7 @@ def _draw(kernel: Kernel, shape: Shape, rectangles: Sequence[Rectangle], seed: i
     drawn: list[tuple[Floats, Floats, Floats]] = []
     while sum(len(one[2]) for one in drawn) < _REPLAYS:
         x, w = (wild_numbers((side, shape.summands), kernel.takes, random) for side in (shape.rows, shape.columns))
-        drawn.append((x[rows], w[columns], kernel.multiply(x, w)[rows, columns]))
+        drawn.append((x[rows], w[columns], kernel.multiply(x.copy(), w.copy())[rows, columns]))
     factors, weights, sums = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
     return _Draw(factors, None if kernel.is_sum else weights, sums)
 

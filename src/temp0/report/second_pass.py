@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from temp0.core.descent import Descent, Origin
 from temp0.core.margin import CONFIDENT_ABOVE, NEAR_UP_TO
 from temp0.core.second_pass import DID_NOT_GO_ON, ForkLook, Look, moved_by_reading
-from temp0.report.figure import UNBROKEN, logprob, number, percent, some
+from temp0.report.figure import UNBROKEN, UNKNOWN, logprob, number, percent, some
 from temp0.report.tree_finding import class_words, replay_words
 from temp0.report.visible import beginning
 
 _PRODUCTS = {
     "qkv": "the product for query, key and value",
     "o": "the output product of attention",
-    "gate_up": "the product for gate and up",
+    "gate_up": "the product for gate and up (of the feed-forward part)",
     "down": "the down product",
     "head": "the head, whose sums are the logits",
 }
@@ -25,20 +25,29 @@ _TOKEN = 24
 
 
 def conclusion(fork: ForkLook) -> str:
-    """What the looks at one fork come to."""
-    return f"{_conclusion(fork)}{_began_anew(fork)}"
+    """What the looks at one fork come to, and which ways the answers went."""
+    came = [look for look in fork.looks if look.reached]
+    went = "; ".join(
+        f"{look.condition} ({look.way}): of {look.reached} that came here, {ways(fork, look)}" for look in came
+    )
+    return f"{_finding(fork)}{f' {went}.' if went else ''}{_began_anew(fork)}"
 
 
-def _conclusion(fork: ForkLook) -> str:
+def finding(fork: ForkLook) -> str:
+    """How nearly tied the tokens were, and what moved them."""
+    return f"{_finding(fork)}{_began_anew(fork)}"
+
+
+def _finding(fork: ForkLook) -> str:
     reached = [look for look in fork.looks if look.reached]
     if not fork.looks:
-        return "Nothing was asked again here."
+        return "No answer came back here."
     if not reached:
         return "No attempt of the second pass came this way again: what the tokens were here is not known."
     shown = [look for look in reached if look.margins]
     if not shown:
-        return f"How nearly tied the tokens are is not known: {reached[0].reason}. {_ways(fork, reached)}"
-    return " ".join([_tie(fork, shown[0]), _company(fork, shown), *_reading(fork), _ways(fork, reached)])
+        return f"How nearly tied the tokens are is not known: {reached[0].reason}."
+    return " ".join([_tie(fork, shown[0]), _company(fork, shown), *_reading(fork)])
 
 
 def _began_anew(fork: ForkLook) -> str:
@@ -66,7 +75,8 @@ def _tie(fork: ForkLook, look: Look) -> str:
 
 def _leads(look: Look) -> str:
     texts = [token(choice.text) for choice in look.choices[:2]]
-    return f": {look.condition}, {texts[0]} leads {texts[1]}" if len(texts) == 2 else f" ({look.condition})"
+    under = f"under “{look.condition}”"
+    return f": {under}, {texts[0]} leads {texts[1]}" if len(texts) == 2 else f" ({under})"
 
 
 def _in_units(fork: ForkLook) -> str:
@@ -74,7 +84,8 @@ def _in_units(fork: ForkLook) -> str:
     bf16 = next((one for one in fork.units if one.format == "bf16"), None)
     if bf16 is None:
         return ""
-    return f" (perhaps {number(bf16.least)} to {number(bf16.most)} units of bf16, if the logits lie between 8 and 64)"
+    units = f"{number(bf16.least)} to {number(bf16.most)} units in the last place of bf16"
+    return f" (perhaps {units}, if the logits lie between 8 and 64)"
 
 
 def _company(fork: ForkLook, shown: Sequence[Look]) -> str:
@@ -94,30 +105,35 @@ def _reading(fork: ForkLook) -> tuple[str, ...]:
     if not moved:
         return ()
     return (
-        f"In the same company it moved by {logprob(moved)} nats where the beginning was given and not written: what is "
-        "given is read many tokens at once, which is another shape of a batch.",
+        f"With company unchanged it moved by {logprob(moved)} nats where the beginning was given and not written: what "
+        "is given is read many tokens at once, which is another shape of a batch.",
     )
 
 
-def _ways(fork: ForkLook, reached: Sequence[Look]) -> str:
-    """How many went on as each branch."""
-    told = []
-    for look in reached:
-        ways = [f"{count} as {token(text)}" for (text, _), count in zip(fork.branches, look.followed, strict=True)]
-        ways += [f"{look.elsewhere} another way"] if look.elsewhere else []
-        went = ", ".join(way for way in ways if not way.startswith("0 ")) or "none on any branch"
-        told.append(f"{look.condition} ({look.way}): of {look.reached} that came here, {went}")
-    return f"{'; '.join(told)}."
+def ways(fork: ForkLook, look: Look) -> str:
+    """How many of those that came there went on as each branch."""
+    told = [f"{count} as {token(text)}" for (text, _), count in zip(fork.branches, look.followed, strict=True) if count]
+    told += [f"{look.elsewhere} another way"] if look.elsewhere else []
+    return ", ".join(told) or "none on any branch"
+
+
+def lead(look: Look) -> str:
+    """How far the likeliest token led: the median, and the least and the most where they are not the same."""
+    seen = look.margins
+    if seen is None:
+        return UNKNOWN
+    least, middle, most = number(seen.min), number(seen.median), number(seen.max)
+    return middle if least == most else f"{middle} ({least} to {most})"
 
 
 def descent_sentences(descent: Descent) -> tuple[str, ...]:
     """A fork of our own engine from the top to the bottom."""
     first, other = descent.candidates
-    where = f"at token {descent.token} of the answer (character {descent.char})"
+    where = f"at token {descent.token} of the answer (from character {descent.char:,} on)"
     if descent.has_forked:
         top = (
-            f"In a company of {descent.company} the answer forks {where}: alone {token(first.text)} wins, "
-            f"{logprob(first.alone)} over {logprob(other.alone)}; in company {token(other.text)} does, "
+            f"In a company of {descent.company} the answer forks {where}: alone, {token(first.text)} wins, "
+            f"{logprob(first.alone)} over {logprob(other.alone)}; in company, {token(other.text)} does, "
             f"{logprob(other.in_company)} over {logprob(first.in_company)}."
         )
     else:

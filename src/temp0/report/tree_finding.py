@@ -22,6 +22,8 @@ def class_words(one: TreeClass) -> str:
         return "no tree: the sum is exact"
     if one.absence == "nothing-lost":
         return "no tree shows: nothing is rounded away"
+    if one.absence == "not-repeatable":
+        return "no tree: the same call gives other bits"
     return "no tree"
 
 
@@ -38,7 +40,10 @@ def replay_words(one: TreeClass) -> str:
         "mixed": f"{some(len(one.rounded or ()), 'product')} rounded before they are added, the others fused",
         "additions": "additions only",
     }[one.replayed]
-    return f"replayed: {one.replays} random sums, every bit the same; {way}, partial sums in {one.accumulator}"
+    if one.products and one.replayed != "fused" and one.products != one.accumulator:
+        way += f" (to {one.products})"
+    wide = f", {len(one.wide):,} of them in float64" if one.wide else ""
+    return f"replayed: {one.replays} random sums, every bit the same; {way}, partial sums in {one.accumulator}{wide}"
 
 
 def findings(record: TreesRecord) -> list[str]:
@@ -49,12 +54,12 @@ def findings(record: TreesRecord) -> list[str]:
 def conclusion(record: TreesRecord) -> str | None:
     """What follows, in one sentence; nothing where no kernel was looked into at two batch sizes."""
     batched = [kernel for kernel in record.kernels if len(kernel.batch_sizes) > 1]
-    if not all(kernel.is_invariant for kernel in batched):
+    if any(len(kernel.classes) - bool(kernel.unrepeatable) > 1 or kernel.mixing for kernel in batched):
         return (
             "The same kernel adds in a different order when the batch has another size: the same row of numbers then "
             "gives other last bits, and where two tokens are nearly tied, another text."
         )
-    if any(kernel.name.startswith(_STOCK) for kernel in batched):
+    if any(kernel.name.startswith(_STOCK) for kernel in batched) and not any(one.unrepeatable for one in batched):
         return (
             "No kernel changed its order with the batch size here. On another machine, with another library, size or "
             "number of threads one may: this look proves nothing about those."
@@ -66,6 +71,8 @@ def _finding(group: TreeGroup) -> str:
     sizes = group.batch_sizes
     tried = f"batch sizes {ranges(sizes)}" if len(sizes) > 1 else f"batch size {sizes[0]}"
     mixing = sorted({size for kernel in group.kernels for size in kernel.mixing})
+    if unrepeatable := sorted({size for kernel in group.kernels for size in kernel.unrepeatable}):
+        return f"{group.title}: at {ranges(unrepeatable)} rows the same call gives other bits; {tried}."
     if mixing:
         return f"{group.title}: at {ranges(mixing)} rows a place depends on what other places hold; {tried}."
     if len(group.kinds) == 1:

@@ -68,6 +68,8 @@ def tree_class_fields(one: TreeClass) -> Fields:
         "replayed": one.replayed,
         "accumulator": one.accumulator,
         "rounded": None if one.rounded is None else list(one.rounded),
+        "products": one.products,
+        "wide": None if one.wide is None else list(one.wide),
         "replays": one.replays,
         "bits": one.bits,
         "why": one.why,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
+from numbers import Integral
 from textwrap import wrap
 
 from temp0.core.tree_record import TreeClass
@@ -17,7 +18,7 @@ from temp0.errors import UsageError
 from temp0.lab.batch_control import random_rows, stock_product
 from temp0.lab.batch_sweep import BatchSweep, Difference, Operation, batch_sweep, boundary_sizes
 from temp0.lab.batch_tree import HiddenTreeError, WithWeight, place_tree
-from temp0.lab.row_array import Rows
+from temp0.lab.row_array import Rows, is_rows
 from temp0.report.tree_cut import text_drawing
 from temp0.report.tree_finding import class_words, replay_words
 from temp0.report.tree_place import ranges
@@ -67,11 +68,13 @@ def assert_batch_invariant(
     """
     if (width is None) == (rows is None):
         raise UsageError("give width (of random numpy rows) or rows (your own), one of the two")
-    sizes = boundary_sizes(_MOST_ROWS) if batch_sizes is None else tuple(batch_sizes)
-    if not sizes or min(sizes) < 1:
-        raise UsageError(f"batch_sizes is {sizes}, expected whole numbers of at least 1")
-    pool = random_rows(max(sizes), width, dtype, seed=seed) if width is not None else rows
+    sizes = _sizes(batch_sizes)
+    pool = _random(max(sizes), width, dtype, seed) if width is not None else rows
+    if not is_rows(pool):
+        raise UsageError(f"rows is {type(pool).__name__}, expected a numpy array or torch tensor of at least one row")
     sweep = batch_sweep(op, pool, sizes)
+    if sweep.is_blank:
+        raise UsageError("the operation gave nothing but NaN for every row alone, so there is nothing to compare")
     if not sweep.is_invariant:
         raise AssertionError(_failure(op, pool, sweep, with_weight, seed))
     beside, name = (control, "the control given") if control else stock_product(pool, seed=seed)
@@ -86,6 +89,23 @@ def assert_batch_invariant(
     )
 
 
+def _sizes(given: Sequence[int] | None) -> tuple[int, ...]:
+    if given is None:
+        return boundary_sizes(_MOST_ROWS)
+    sizes = tuple(given)
+    if not sizes or not all(isinstance(size, Integral) and size >= 1 for size in sizes):
+        raise UsageError(f"batch_sizes is {sizes}, expected whole numbers of at least 1")
+    if max(sizes) == 1:
+        raise UsageError("batch_sizes is 1 alone, expected one of at least 2: a row alone has no company to depend on")
+    return tuple(int(size) for size in sizes)
+
+
+def _random(count: int, width: int, dtype: str, seed: int) -> Rows:
+    if width < 1:
+        raise UsageError(f"width is {width}, expected at least 1")
+    return random_rows(count, width, dtype, seed=seed)
+
+
 def _proves_little(name: str, tripped: bool | None) -> str:
     if tripped is None:
         return f"no control ran beside this check ({name}), so the pass proves little; pass control=..."
@@ -97,7 +117,9 @@ def _proves_little(name: str, tripped: bool | None) -> str:
 
 def _failure(op: Operation, pool: Rows, sweep: BatchSweep, with_weight: WithWeight | None, seed: int) -> str:
     if not sweep.is_repeatable:
-        return "not even repeatable: the same call twice, on the same rows, gave other bits"
+        return "not even repeatable: the same call, on the same rows, gave other bits"
+    if sweep.misfit:
+        return f"not batch invariant: {sweep.misfit}"
     one, agreeing = (
         sweep.differences[0],
         sorted(set(sweep.batch_sizes) - {each.batch_size for each in sweep.differences}),
@@ -121,9 +143,10 @@ def _two_trees(op: Operation, pool: Rows, one: Difference, with_weight: WithWeig
         )
     except HiddenTreeError as error:
         return [f"the reduction trees do not show: {error}"]
-    if (alone.tree, alone.rounded, alone.replayed) == (seen.tree, seen.rounded, seen.replayed):
+    if replace(alone, places=(), replays=0) == replace(seen, places=(), replays=0):
+        other = ", or with_weight makes another operation than op" if with_weight else ""
         return [
-            "alone and in the batch it adds in one order: the difference comes from somewhere else",
+            f"alone and in the batch it adds in one order: the difference comes from somewhere else{other}",
             class_words(alone),
         ]
     sides = (_side("alone", alone), _side(f"batch of {one.batch_size}, row {one.row}", seen))

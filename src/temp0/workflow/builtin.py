@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from temp0.core.run import Address, Failure, Question
-from temp0.errors import Temp0Error
+from temp0.errors import UsageError
 from temp0.probe.endpoint import Answer, ColdMeans, Endpoint, NoColdMeans
 from temp0.probe.opening import open_endpoint
 from temp0.workflow.child import SERVE, child_server
@@ -25,13 +25,23 @@ _API = "openai-chat"
 class Builtin:
     """Which model the built-in engine should load (`None`: our own), how it should add, and with how many threads.
 
-    `prefix_cache` asks for one, which the engine has of itself only in invariant arithmetic.
+    `prefix_cache` asks for one, which the engine has of itself only in invariant arithmetic. `model` is the name that
+    the model must have, where an address has it.
     """
 
     weights: Path | None = None
     arithmetic: str = "stock"
     threads: int | None = None
     prefix_cache: bool = False
+    model: str | None = field(default=None, compare=False)
+
+    def check_model(self, loaded: str) -> None:
+        """Raise `UsageError` where another model was loaded than the address names."""
+        if self.model not in {None, loaded}:
+            raise UsageError(
+                f"the built-in engine has loaded {loaded}, and {self.address(str(self.model))} names another model; "
+                "give that model's weights, or leave the address out"
+            )
 
     def command(self) -> list[str]:
         """The command that serves it on a free port."""
@@ -75,8 +85,12 @@ class _Named:
 
 @asynccontextmanager
 async def builtin_endpoint(builtin: Builtin, *, timeout_s: float, keeps_raw: bool = False) -> AsyncIterator[Endpoint]:
-    """Start the engine, give its endpoint, and stop it. Raises `ModelError` with what the engine said."""
+    """Start the engine, give its endpoint, and stop it.
+
+    Raises `ModelError` with what the engine said, and `UsageError` where its model is not the one that is meant.
+    """
     async with child_server(builtin.command()) as child:
+        builtin.check_model(child.model)
         endpoint = await open_endpoint(
             child.url, model=child.model, api=_API, timeout_s=timeout_s, keeps_raw=keeps_raw, environ={}
         )
@@ -91,5 +105,5 @@ def resumed(url: str, given: Builtin) -> Builtin:
     """The engine that a recorded `builtin:` address names; weights of one's own must be given again."""
     found = re.fullmatch(r"builtin:(?P<model>.+)\?arithmetic=(?P<arithmetic>\w+)(?P<cache>&prefix_cache=on)?", url)
     if not found:
-        raise Temp0Error(f"{url!r} is not a built-in address, expected builtin:MODEL?arithmetic=stock")
-    return replace(given, arithmetic=found["arithmetic"], prefix_cache=found["cache"] is not None)
+        raise UsageError(f"{url!r} is not a built-in address, expected builtin:MODEL?arithmetic=stock")
+    return replace(given, arithmetic=found["arithmetic"], prefix_cache=found["cache"] is not None, model=found["model"])

@@ -16,7 +16,7 @@ from temp0.core.judgement import analysis
 from temp0.core.junction import walk
 from temp0.core.plan import Condition, Plan, Prompt
 from temp0.core.run import Run
-from temp0.core.second_pass import SecondPass, beginning, continuation, second_pass
+from temp0.core.second_pass import SecondPass, beginning, continuation, first_prompts, second_pass
 from temp0.core.tree_record import TreeClass
 from temp0.engine.arithmetic import arithmetic
 from temp0.engine.builtin import builtin_weights
@@ -30,7 +30,8 @@ from temp0.lab.probe import Shape
 from temp0.lab.sweep import tree_class
 from temp0.probe.continuing import continues
 from temp0.probe.dialect import DIALECTS
-from temp0.workflow.builtin import Builtin, resumed
+from temp0.workflow.builtin import Builtin
+from temp0.workflow.own_engine import OwnEngine, own_engine
 from temp0.workflow.varying import check_count
 
 FORKS_OF_A_PROMPT = 4
@@ -56,24 +57,25 @@ def explained(first: Run, second: Run, descents: Sequence[Descent] = ()) -> Expl
     return Explanation(first=judged, second=second_pass(judged, second), descents=tuple(descents))
 
 
-def second_plan(run: Run, *, n: int = 8, company: int | None = None, seed: int = 0) -> Plan:
+def second_plan(run: Run, *, n: int = 8, company: int | None = None, logprobs: bool = True, seed: int = 0) -> Plan:
     """What to ask again: every prompt alone and in company, and its answers continued from before their forks.
 
-    Logprobs are asked for where the dialect has them, and answers are continued where it can. `company` is the run's
-    own largest unless given. Raises UsageError where `n` or `company` is no count, and for an imported run.
+    `logprobs` are asked for where the dialect has them, and answers are continued where it can. `company` is the run's
+    own largest unless given. Of a run that is a second pass itself, only the first prompts are asked. Raises UsageError
+    where `n` or `company` is no count, and for an imported run.
     """
     check_count("n", n)
     if run.address.url.startswith("import:"):
         raise UsageError(f"{run.address.url} was imported: nobody can be asked there; name a second pass with --with")
     told = analysis(run)
-    logprobs = run.address.api not in DIALECTS or DIALECTS[run.address.api].can_logprobs
+    logprobs = logprobs and (run.address.api not in DIALECTS or DIALECTS[run.address.api].can_logprobs)
     k = company or max(condition.company for condition in run.plan.conditions)
     check_count("company", k)
     conditions = [Condition(company=company, logprobs=logprobs) for company in dict.fromkeys((1, k))]
-    own = {prompt.id: prompt for prompt in run.plan.prompts}
-    prompts = [_again(prompt, n) for prompt in run.plan.prompts]
+    own = {prompt.id: prompt for prompt in first_prompts(run.plan)}
+    prompts = [_again(prompt, n) for prompt in own.values()]
     if continues(run.address):
-        prompts += [one for prompt in told.prompts for one in _continued(own[prompt.id], prompt, n)]
+        prompts += [one for prompt in told.prompts if prompt.id in own for one in _continued(own[prompt.id], prompt, n)]
     return Plan(prompts=tuple(prompts), conditions=tuple(conditions), seed=seed, exclusive=run.plan.exclusive)
 
 
@@ -89,7 +91,7 @@ def _continued(prompt: Prompt, seen: PromptAnalysis, n: int) -> list[Prompt]:
     return [continuation(prompt, text, n=n, max_tokens=most) for text in begun]
 
 
-def _unheard(_prompt: str, _company: int) -> None:
+def _unheard(*_: object) -> None:
     """Nobody is told how far it is."""
 
 
@@ -100,30 +102,36 @@ def descents(
     threads: int | None = None,
     most: int = 3,
     on_company: Callable[[str, int], None] = _unheard,
+    on_descent: Callable[[Descent], None] = _unheard,
 ) -> tuple[Descent, ...]:
     """The forks of a run of our own engine followed down, of at most `most` prompts.
 
-    Prompts that diverged come first; where none did, the first prompt is looked at. `on_company` hears which prompt is
-    tried in which company, and of 0 when its two orders of addition are being revealed.
-    Raises ModelError for weights that cannot be read, UsageError for another endpoint's run.
+    Where no prompt diverged, the first that was answered is looked at. `on_company` hears which prompt is tried in
+    which company, and of 0 when its two orders of addition are being revealed; `on_descent` gets each as it is done.
+    Raises ModelError for weights that cannot be read, UsageError for another engine's run or other weights.
     """
-    if not run.address.url.startswith("builtin:"):
-        raise UsageError(f"run {run.id} was made with {run.address.url}, and only our own engine can be looked into")
-    engine = resumed(run.address.url, Builtin(weights=weights, threads=threads))
-    told = analysis(run)
-    forked = [prompt.id for prompt in told.prompts if prompt.distinct.text > 1] or [told.prompts[0].id]
+    engine = own_engine(run, weights)
+    if not isinstance(engine, OwnEngine):
+        why = engine or f"run {run.id} was made with {run.address.url}, and only our own engine can be looked into"
+        raise UsageError(why)
+    checkpoint = read_checkpoint(weights or builtin_weights())
+    Builtin(arithmetic=engine.arithmetic, model=engine.model).check_model(checkpoint.name)
+    own = {prompt.id: prompt for prompt in first_prompts(run.plan)}
+    answered = [prompt for prompt in analysis(run).prompts if prompt.tree and prompt.id in own]
+    forked = [prompt.id for prompt in answered if prompt.distinct.text > 1] or [prompt.id for prompt in answered[:1]]
     companies = _companies(run)
     diver = Diver(
-        read_checkpoint(weights or builtin_weights()),
-        arithmetic(engine.arithmetic, threads=threads),
+        checkpoint,
+        arithmetic(engine.arithmetic, activations=engine.activations, threads=threads),
         most=max(companies),
     )
     found = []
-    for prompt in [one for one in run.plan.prompts if one.id in forked][:most]:
+    for prompt in [own[one] for one in forked][:most]:
         tell = partial(on_company, prompt.id)
         descent = diver.descend(prompt.messages, companies=companies, max_tokens=prompt.max_tokens, on_company=tell)
         tell(0)
         found.append(replace(descent, trees=_trees(descent, engine.arithmetic, threads)))
+        on_descent(found[-1])
     return tuple(found)
 
 
