@@ -7,7 +7,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 BUILD := pyproject.toml CMakeLists.txt $(shell find src/temp0/kernels -name '*.cpp' -o -name '*.hpp')
 # What `make demo` asks, twice: in stock arithmetic and in invariant.
 PLAN := --alone 4 -n 16 --company 1,8 --max-tokens 64
-# Groups of tests that need more than temp0 itself: peer (llama.cpp's server), reference (torch, transformers).
+# Groups of tests that need more than temp0 itself: peer (llama.cpp's server), reference (torch, transformers),
+# logs (inspect_ai and lm-eval; promptfoo where npm has installed it).
 GROUPS ?=
 FUZZ_MINUTES ?= 10
 

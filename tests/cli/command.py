@@ -14,18 +14,19 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from forked import forked
+
+from temp0.cli.main import main
+
 Reply = tuple[int, Mapping[str, str], bytes]
 _NUMBERS = count()
 
 
 def temp0(
-    *arguments: str, stdin: str | None = None, environ: Mapping[str, str] | None = None, timeout_s: float = 120
+    *arguments: str, stdin: str = "", folder: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """One finished call of the command."""
-    return subprocess.run(
-        command(*arguments), capture_output=True, text=True, input=stdin, timeout=timeout_s, check=False,
-        env={**os.environ, **(environ or {})},
-    )  # fmt: skip
+    return forked(main, *arguments, stdin=stdin, folder=folder, environ={**os.environ, **(environ or {})})
 
 
 def command(*arguments: str) -> list[str]:

@@ -5,6 +5,10 @@ from pathlib import Path
 import pytest
 from command import document, in_store, temp0
 
+from temp0.core.pairing import pairing, side
+from temp0.store import Store
+from temp0.workflow.comparing import paired
+
 ASK = ("-n", "8", "--company", "1,4", "--prompt", "Say hi.", "--prompt", "Say ho.")
 
 
@@ -23,7 +27,7 @@ def test_a_run_that_varies_beside_one_that_does_not(store: tuple[str, ...]) -> N
     lines = call.stdout.splitlines()
     assert lines[0].split()[:2] == ["A", "DIVERGED"]
     assert lines[2].split()[:2] == ["B", "AGREED"]
-    assert "A gave more than one answer to both prompts, B gave one answer to both prompts." in call.stdout
+    assert "Side A gave more than one answer to both prompts, side B gave one answer to both prompts." in call.stdout
     assert "tokens/s A" in call.stdout
 
 
@@ -79,3 +83,28 @@ def test_a_file_beside_a_run_is_told_from_a_run_that_does_not_exist(store: tuple
     call = temp0("compare", str(tmp_path / "answers.jsonl"), "last", *store)
     assert call.returncode == 2
     assert "temp0 import makes a run of it" in call.stderr
+
+
+@pytest.mark.parametrize("filler", ["same", "mixed"])
+def test_a_run_read_prompt_by_prompt_is_compared_as_one_in_memory(tmp_path: Path, filler: str) -> None:
+    ask = (
+        "-n",
+        "6",
+        "--company",
+        "1,3",
+        "--filler",
+        filler,
+        "--cache",
+        "both",
+        "--prompt",
+        "Hi.",
+        "--prompt",
+        "Ho, ho.",
+    )
+    for seed in "12":
+        temp0("probe", f"fake:variants=3,rate=0.4,seed={seed}", *ask, *in_store(tmp_path))
+    path = tmp_path / "runs.db"
+    with Store.open(path) as store:
+        in_memory = pairing(*(side([store.load(store.resolve(name))]) for name in ("last~1", "last")))
+    assert any(rate.ratio for rate in in_memory.rates)
+    assert paired("last~1", "last", path) == in_memory

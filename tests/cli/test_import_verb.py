@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from command import document, in_store, temp0
+
+from temp0.store import Store
+from temp0.workflow.importing import imported as read_as_run
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "logs"
 SAMPLES = next(LOGS.glob("samples_*.jsonl"))
@@ -99,3 +103,45 @@ def test_other_wordings_under_one_id_are_no_repeats(tmp_path):
     call = temp0("import", str(path), *in_store(tmp_path))
     assert call.returncode == 2
     assert "several wordings" in call.stderr
+
+
+def test_an_import_that_was_interrupted_is_finished_by_the_next(tmp_path):
+    path = Path(written(tmp_path / "a.jsonl", ["x", "y", "x"]))
+    run, _ = read_as_run([path], created=datetime.now(UTC))
+    with Store.open(tmp_path / "runs.db") as store:
+        store.begin(run)
+    kept = ["--store", str(tmp_path / "runs.db")]
+    assert document(temp0("import", str(path), *kept, "--json"))["run"]["requests"] == 3
+    assert document(temp0("import", str(path), *kept, "--json"))["run"]["requests"] == 3
+    assert len(document(temp0("runs", *kept, "--json"))["runs"]) == 1
+
+
+def test_a_file_that_is_refused_leaves_no_run(tmp_path):
+    good, cut = written(tmp_path / "a.jsonl", ["x", "y"]), tmp_path / "b.jsonl"
+    cut.write_text('{"prompt": "Why?", "text": "z"}\n{"prompt": "Why?", "te')
+    call = temp0("import", good, str(cut), *in_store(tmp_path))
+    assert (call.returncode, "line 2" in call.stderr, "cut short" in call.stderr) == (2, True, True)
+    assert document(temp0("runs", *in_store(tmp_path), "--json"))["runs"] == []
+
+
+def test_a_temperature_above_0_is_found_as_the_cause(tmp_path):
+    path = written(tmp_path / "a.jsonl", ["a", "b"] * 4, temperature=0.7)
+    found = imported(tmp_path, path)
+    assert (found["causes"][0]["cause"], found["causes"][0]["certainty"]) == ("sampling", "found")
+
+
+def test_an_imported_run_and_one_of_our_own_are_compared_by_words(tmp_path):
+    kept = in_store(tmp_path)
+    asked = temp0("probe", "fake:variants=1,seed=2", "-n", "4", "--company", "1", "--prompt", "Why?", *kept, "--json")
+    text = document(asked)["prompts"][0]["texts"][0]["text"]
+    imported(tmp_path, written(tmp_path / "a.jsonl", [text] * 4))
+    call = temp0("compare", *kept)
+    assert call.returncode == 4  # equal answers of a file without ids stay undecided
+    assert "prompts meet by their words alone" in " ".join(call.stdout.split())
+
+
+@pytest.mark.parametrize("name", ["inspect_ai.json", "promptfoo.json", SAMPLES.name])
+def test_what_is_imported_twice_in_other_places_is_one_run(tmp_path, name):
+    copy = tmp_path / name
+    copy.write_bytes((LOGS / name).read_bytes())
+    assert imported(tmp_path, LOGS / name)["run"]["id"] == imported(tmp_path, copy)["run"]["id"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 from building import ALONE, IN_COMPANY, REFUSED, WITH_LOGPROBS, Observed, built_run, with_fillers
 
 from temp0.core.likeness import matrix
-from temp0.core.pairing import Pairing, pairing, side, tokens_per_s
+from temp0.core.pairing import Pairing, pairing, side
 from temp0.core.plan import Message
 from temp0.core.pooling import pooled
 from temp0.core.run import Attempt, Completion, Run, Usage
@@ -16,6 +17,10 @@ from temp0.core.run import Attempt, Completion, Run, Usage
 
 def paired(a: dict[str, Observed], b: dict[str, Observed]) -> Pairing:
     return pairing(built_run(a), built_run(b))
+
+
+def tokens_per_s(run: Run, condition: str) -> float | None:
+    return side([run]).rates[condition]
 
 
 def counted(count: int | None) -> Completion:
@@ -205,3 +210,62 @@ def test_sides_without_anything_in_common_are_not_measured() -> None:
     found = matrix([side([built_run({name: {ALONE: ["yes"] * 2}})]) for name in "PQR"])
     assert found.exit_code == 3
     assert {pair.identity for pair in found.pairs} == {None}
+
+
+def told_by_import(run: Run, max_tokens: int = 1) -> Run:
+    prompts = tuple(replace(one, max_tokens=max_tokens) for one in run.plan.prompts)
+    return replace(run, untold=("company", "order", "parameters"), plan=replace(run.plan, prompts=prompts))
+
+
+def test_an_imported_run_meets_one_of_our_own_by_words_alone() -> None:
+    own = built_run({"P": {ALONE: ["yes"] * 4}})
+    imported = told_by_import(built_run({"P": {ALONE: ["no"] * 4}}))
+    for a, b in ((own, imported), (imported, own)):
+        found = pairing(a, b)
+        assert (len(found.prompts), found.only_a, found.only_b, found.exit_code) == (1, (), (), 1)
+    assert pairing(own, replace(imported, untold=())).prompts == ()
+
+
+def test_alike_answers_of_a_side_that_is_undecided_are_open_and_not_unlike() -> None:
+    found = paired({"P": {ALONE: ["yes"] * 4}}, {"P": {ALONE: ["yes"]}})
+    assert [str(found.prompts[0].a.verdict), str(found.prompts[0].b.verdict)] == ["agreed", "undecided"]
+    assert found.exit_code == 4
+
+
+def test_a_run_without_attempts_has_nothing_in_common_with_any() -> None:
+    run = built_run({"P": {ALONE: ["yes"] * 4}})
+    empty = replace(run, attempts=())
+    for a, b in ((run, empty), (empty, run), (empty, empty)):
+        assert pairing(a, b).exit_code == 3
+    assert matrix([side([empty]), side([run]), side([empty])]).exit_code == 3
+
+
+def test_four_endpoints_are_six_pairs_and_holm_is_over_all_of_them() -> None:
+    texts = ("yes", "yes", "no", "yes")
+    sides = [side([built_run({name: {ALONE: [text] * 5} for name in "PQ"})]) for text in texts]
+    found = matrix(sides)
+    assert [(pair.a, pair.b, pair.same) for pair in found.pairs if pair.same == 0] == [(0, 2, 0), (1, 2, 0), (2, 3, 0)]
+    unlike = [pair for pair in found.pairs if pair.same == 0]
+    assert all(pair.p is not None and pair.p_adjusted == pytest.approx(min(1, 6 * pair.p)) for pair in unlike)
+    assert found.exit_code == 1
+
+
+def test_sides_that_answer_alike_are_taken_for_changed_no_more_often_than_stated() -> None:
+    """Of 60 pairs without any change 3 are expected at 5 %; more than 8 has a chance of under 1 %."""
+    changed = 0
+    for seed in range(60):
+        random = Random(seed)
+        chances = [random.betavariate(2, 1) for _ in range(4)]
+        a, b = (
+            {
+                f"P{place}": {
+                    ALONE: ["a" if random.random() < chance else "b" for _ in range(5)],
+                    IN_COMPANY: [text for _ in range(2) for text in [random.choice("ac")] * 8],
+                }
+                for place, chance in enumerate(chances)
+            }
+            for _ in range(2)
+        )
+        found = paired(a, b)
+        changed += found.is_beyond_chance or any(one.change.is_beyond_chance for one in found.prompts)
+    assert changed <= 8

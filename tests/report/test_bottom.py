@@ -40,7 +40,7 @@ def test_conclusions_and_the_descent_are_told_in_the_same_sentences() -> None:
     page = html(samples.five_prompts(), second=SECOND, descents=(FOLLOWED,))
 
     assert "kept as run <code>bbbb</code>" in page
-    assert "A near tie: alone, logprobs, “ cache” leads “ make” by 0.0200 nats" in page
+    assert "A near tie: under “alone, logprobs”, “ cache” leads “ make” by 0.0200 nats" in page
     assert "U+00A0" not in page
     assert "It begins in layer 1, at token 42 of prompt and answer" in page
     assert "Content-Security-Policy\" content=\"default-src 'none'" in page
@@ -81,5 +81,16 @@ def test_forks_by_margin_are_bars_with_their_counts() -> None:
     assert figure is not None
     assert junction_figure(bins([])) is None
     told = [one.text for one in fromstring(figure).iter("text")]
-    assert "1/2" in told
-    assert "0/1" in told
+    assert "1 of 2" in told
+    assert "0 of 1" in told
+
+
+def test_every_look_at_a_fork_has_its_lead_its_likeliest_tokens_and_its_ways() -> None:
+    page = html(samples.five_prompts(), second=SECOND)
+    table = page[page.index("What was seen again of") :].partition("</table>")[0]
+
+    assert table.count('<th scope="row"') == len(FORK.looks)
+    for look in FORK.looks:
+        assert f"{look.reached} of {look.completions}" in table
+    assert "<code>␣cache</code></bdi>&nbsp;" in table
+    assert " as “" in table

@@ -103,3 +103,18 @@ def test_a_command_too_long_for_its_line_goes_on_as_a_shell_lets_it() -> None:
         "--store",
         store,
     ]
+
+
+def test_a_run_that_diverged_can_be_asked_again_at_its_forks_where_there_is_anybody_to_ask() -> None:
+    parted = samples.five_prompts()
+    imported = replace(parted, address=replace(parted.address, url="import:answers.jsonl", api="JSONL"))
+
+    assert again(parted)[0] == (f"temp0 explain {parted.run}", "asks again at its forks")
+    assert all("explain" not in command for command, _ in [*again(imported), *again(samples.agreed())])
+
+
+def test_margins_are_no_limit_where_a_second_pass_stands_beside() -> None:
+    parted = samples.ended()
+
+    assert any("How nearly two tokens were tied" in sentence for sentence in limits(parted))
+    assert not any("How nearly two tokens were tied" in sentence for sentence in limits(parted, looked_again=True))

@@ -26,6 +26,13 @@ def why(analysis: samples.Analysis, margin: Margin = UNKNOWN) -> str | None:
     return doubt(margin, analysis.prompts[0].conditions)
 
 
+def test_nobody_is_told_to_ask_where_answers_were_imported() -> None:
+    nobody = replace(samples.ended().prompts[0].conditions[0].company, asked=0)
+    imported = reasons.on(samples.ended(), {"steps": {"alone": {"company": nobody}}})
+
+    assert why(imported) == "the files that were imported hold no logprobs on every branch"
+
+
 def test_who_did_not_ask_is_told_how_to_ask() -> None:
     assert why(samples.ended()) == NOT_ASKED
 

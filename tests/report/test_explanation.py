@@ -8,7 +8,7 @@ import analysis_samples as samples
 import pytest
 import reason_samples as reasons
 
-from temp0.core.analysis import Analysis, Cause
+from temp0.core.analysis import Analysis, Cause, Untested
 from temp0.core.plan import Condition
 from temp0.report.explanation import Explanation, why
 from temp0.report.figure import UNBROKEN
@@ -61,6 +61,15 @@ def test_where_a_cause_was_found_for_every_prompt_what_was_not_tested_takes_no_r
     assert under("Not tested", replace(samples.five_prompts(), causes=(suspected,))).untested
 
 
+def test_a_flag_is_named_only_where_somebody_can_be_asked() -> None:
+    unlike = Untested(cause="sampling", reason="no logprobs were asked for; --logprobs both does that")
+    asked = replace(samples.five_prompts(), causes=(), untested=(unlike,))
+    imported = replace(asked, address=replace(asked.address, url="import:answers.jsonl"))
+
+    assert under("Not tested", asked).untested == (("sampling", unlike.reason),)
+    assert under("Not tested", imported).untested == (("sampling", "no logprobs were asked for"),)
+
+
 def test_a_prompt_that_a_cause_names_is_not_told_again() -> None:
     only_c = replace(samples.COMPANY_FOUND, prompts=("C",))
     sentences = under("Why", replace(samples.five_prompts(), causes=(only_c,))).sentences
@@ -97,7 +106,7 @@ def test_steady_alone_and_unsteady_in_company_lines_up_too() -> None:
 def test_many_conditions_are_not_told_one_by_one() -> None:
     steady = {Condition(company=k): ["one" if k == 1 else "two"] * 32 for k in (1, 2, 4, 8, 32)}
 
-    assert told(samples.analyzed({"A": steady})).startswith("A lines up with company, p = ")
+    assert told(samples.analyzed({"A": steady})).startswith("A lines up with company, p < ")
 
 
 def test_a_difference_that_chance_would_often_give_is_told_so() -> None:

@@ -96,7 +96,7 @@ def test_company_reached_stands_beside_what_was_asked(asked, reached, measured_b
         (0.9999, "p = 0.999"),
         (0.0404, "p = 0.040"),
         (0.0006, "p = 0.0006"),
-        (1.3e-9, "p = 1.3e-09"),
+        (1.3e-9, "p < 0.0001"),
         (None, "p unknown"),
     ],
 )

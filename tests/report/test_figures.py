@@ -115,3 +115,11 @@ def test_labels_never_cover_each_other_and_stay_inside() -> None:
 def test_ticks_are_round_and_few() -> None:
     assert ticks(4000) == (0, 1000, 2000, 3000, 4000)
     assert ticks(0.4) == (0,)
+
+
+def test_attempts_without_times_are_not_drawn() -> None:
+    prompt = analyzed({"A": {ALONE: ["one", "two"]}}).prompts[0]
+    at_once = tuple(replace(one, started_s=0.0, ended_s=0.0) for one in prompt.timeline)
+
+    assert timeline_figure(prompt) is not None
+    assert timeline_figure(replace(prompt, timeline=at_once)) is None

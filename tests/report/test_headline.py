@@ -205,3 +205,15 @@ def test_shares_that_differ_are_never_told_as_one_figure() -> None:
     text = total_agreement(replace(samples.agreed(), total_agreement=totals)).replace(UNBROKEN, " ")
 
     assert text == "TARr@20: from 99.9 % (company 8) to 100 % (alone)"
+
+
+def test_the_cause_stands_in_the_sentence_of_the_verdict() -> None:
+    company, agreed = samples.five_prompts(), samples.agreed()
+    suspected = replace(company, causes=tuple(replace(cause, certainty="suspected") for cause in company.causes))
+
+    assert headline(company).with_cause.endswith("one answer: the answer depends on what runs beside it.")
+    assert headline(suspected).with_cause.endswith("one answer; perhaps the answer depends on what runs beside it.")
+    assert headline(agreed).with_cause == headline(agreed).sentence
+    assert headline(replace(company, causes=())).with_cause == headline(company).sentence
+    some = headline(reasons.explained()).with_cause
+    assert some.endswith("one answer: in C and D the answer depends on what runs beside it.")

@@ -44,7 +44,7 @@ def test_prompts_are_pooled_each_against_its_own_text_alone() -> None:
     ladder = only(samples.analyzed({"A": climbed(1, 2, 8), "B": other}))
 
     assert rungs(ladder) == [(1, 0, 80), (2, 4, 80), (8, 16, 80)]
-    assert ladder_caption([ladder]) == "Unlike the commonest text alone, by company, over both prompts"
+    assert ladder_caption([ladder]) == "Completions unlike the commonest text alone, by company, over both prompts"
 
 
 def test_two_levels_are_no_ladder_and_neither_is_what_never_differs() -> None:
@@ -65,7 +65,7 @@ def test_a_ladder_without_alone_says_what_it_compares_with() -> None:
     ladder = only(samples.analyzed({"A": climbed(2, 4, 8)}))
 
     assert rungs(ladder)[0] == (2, 2, 40)
-    assert ladder_caption([ladder]).startswith("Unlike the commonest text in the least company")
+    assert ladder_caption([ladder]).startswith("Completions unlike the commonest text in the least company")
 
 
 def test_a_prompt_not_answered_at_the_lowest_level_is_left_out() -> None:

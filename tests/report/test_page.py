@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -86,7 +87,7 @@ def test_no_attribute_can_act_or_fetch(make: samples.Maker) -> None:
         assert not name.startswith("on")
         assert name not in {"src", "srcset", "action", "xlink:href"}
         if name == "href":
-            assert re.fullmatch(r"#p\d+", value or ""), (tag, value)
+            assert re.fullmatch(r"#p\d+|#reading", value or ""), (tag, value)
         if name == "style":
             assert re.fullmatch(r"(width:[\d.]+%|height:\d+px)", value or "")
 
@@ -149,7 +150,7 @@ def test_the_summary_says_verdict_cause_and_remedy() -> None:
 
     for part in (
         "diverged",
-        "3 of 5 prompts each got more than one answer.",
+        "3 of 5 prompts each got more than one answer: the answer depends on what runs beside it.",
         "Prompt C and 2 more prompts like it: alone always one text in 20",
         "use arithmetic whose order does not depend on the batch",
         "https://api.example.com/v1",
@@ -290,3 +291,33 @@ def browsed(page: Path, folder: Path) -> str:
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
     command = [str(CHROMIUM), *flags, f"--user-data-dir={folder / 'profile'}", "--dump-dom", page.as_uri()]
     return subprocess.run(command, capture_output=True, check=True, timeout=120).stdout.decode("utf-8")
+
+
+def test_prompts_without_a_section_are_folded_below_those_with_one() -> None:
+    page = html(samples.many(40))
+    first, _, rest = page.partition('<details class="more">')
+
+    assert first.count('href="#p') == 16
+    assert "24 more prompts, one line each" in rest
+    assert 'href="#p' not in rest
+
+
+def test_the_shares_of_texts_fill_their_bar_however_many_there_are() -> None:
+    bar = re.search(r'<span class="shares" aria-hidden="true">(.*?)</span>', html(samples.crowded()))
+
+    assert bar
+    assert sum(float(width) for width in re.findall(r"width:([\d.]+)%", bar[1])) == pytest.approx(100, abs=0.1)
+
+
+def test_paper_is_never_dark() -> None:
+    page = html(samples.agreed())
+
+    assert page.count("prefers-color-scheme: dark") == 1
+    assert "@media screen and (prefers-color-scheme: dark)" in page
+
+
+def test_a_simulated_endpoint_is_called_one() -> None:
+    simulated = replace(samples.agreed(), address=replace(samples.agreed().address, url="fake:seed=3"))
+
+    assert "(simulated by temp0)" in html(simulated)
+    assert "simulated" not in html(samples.agreed())

@@ -72,9 +72,9 @@ def test_no_line_is_wider_than_the_terminal() -> None:
 def test_the_conclusion_says_who_varied_and_which_was_faster() -> None:
     rates = (PairedRate(condition="alone", a=20.0, b=50.0), PairedRate(condition="company 8", a=100.0, b=None))
     told = list(conclusion(paired(five_prompts(), five_prompts(), rates=rates)))
-    assert told[0].startswith("A gave more than one answer to")
-    assert "B was 2.50 times as fast as A alone." in told
-    assert "Only in B, and compared with nothing: late." in told
+    assert told[0].startswith("Side A gave more than one answer to")
+    assert any(line.startswith("Side B was 2.50 times as fast as side A alone; ") for line in told)
+    assert "Only in side B, and compared with nothing: late." in told
 
 
 def test_where_nothing_was_answered_nothing_is_compared() -> None:

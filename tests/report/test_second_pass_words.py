@@ -106,7 +106,7 @@ def with_margin(median: float, **changes: object) -> ForkLook:
 
 def test_a_near_tie_says_by_how_much_and_that_company_moved_more():
     told = conclusion(FORK)
-    assert "A near tie: alone, logprobs, “ cache” leads “ make” by 0.0200 nats" in told
+    assert "A near tie: under “alone, logprobs”, “ cache” leads “ make” by 0.0200 nats" in told
     assert "Company moved their difference by 0.0500 nats, more than the lead" in told
     assert (
         "company 8, logprobs (asked again): of 8 that came here, 1 as “cache it.”, 6 as “make it.”, 1 another way"
@@ -128,7 +128,9 @@ def test_each_class_of_margin_has_its_words(margin, told):
 
 
 def test_units_are_called_a_possibility():
-    assert "(perhaps 0.08 to 0.32 units of bf16, if the logits lie between 8 and 64)" in conclusion(FORK)
+    assert "(perhaps 0.08 to 0.32 units in the last place of bf16, if the logits lie between 8 and 64)" in conclusion(
+        FORK
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,13 +150,14 @@ def test_what_is_not_known_is_said():
     silent = replace(LOOK, margins=None, distributions=None, choices=(), reason="no tokens were told")
     assert "is not known" in conclusion(replace(FORK, looks=(unseen,)))
     assert "no tokens were told" in conclusion(replace(FORK, looks=(silent,)))
-    assert conclusion(replace(FORK, looks=())) == "Nothing was asked again here."
+    assert conclusion(replace(FORK, looks=())) == "No answer came back here."
 
 
 def test_a_fork_of_our_engine_is_told_from_the_top_to_the_bottom():
     top, origin, growth = descent_sentences(DESCENT)
-    assert "forks at token 15 of the answer (character 55): alone “ cache” wins, 22.4894 over 22.4062" in top
-    assert "in layer 1, at token 42 of prompt and answer, in the product for gate and up: 2 sums of 3,072" in origin
+    assert "forks at token 15 of the answer (from character 55 on): alone, “ cache” wins, 22.4894 over 22.4062" in top
+    assert "in layer 1, at token 42 of prompt and answer, in the product for gate and up (" in origin
+    assert "(of the feed-forward part): 2 sums of 3,072" in origin
     assert "1 row alone and 86 in company" in origin
     assert "after layer 29" in growth
 
@@ -214,7 +217,7 @@ def test_nothing_that_came_back_is_exit_3_where_there_are_forks_and_0_where_ther
 
 def test_what_reading_a_given_beginning_moves_is_said_apart_from_company():
     said = conclusion(replace(FORK, looks=(LOOK, IN_COMPANY, GIVEN)))
-    assert "In the same company it moved by 0.1800 nats where the beginning was given and not written" in said
+    assert "With company unchanged it moved by 0.1800 nats where the beginning was given and not written" in said
     assert "given and not written" not in conclusion(FORK)
 
 

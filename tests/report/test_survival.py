@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import analysis_samples as samples
 import pytest
@@ -33,12 +33,29 @@ def test_the_closed_form_equals_counting_pairs() -> None:
 
 def test_each_condition_has_its_own_curve_which_ends_at_its_agreement() -> None:
     prompt = analyzed({"A": {ALONE: ["one"] * 6, COMPANY: ["one"] * 5 + ["once"] * 3}}).prompts[0]
-    alone, company = survival(prompt)
+    alone, company, _ = survival(prompt)
 
     assert (alone.name, alone.steps) == ("alone", ())
     assert company.steps == ((2, pytest.approx(1 - 15 / 28)),)
     ends = [one.agreement.value for one in prompt.conditions if one.agreement]
     assert [alone.end, company.end] == pytest.approx(ends)
+
+
+def test_the_pairs_between_two_conditions_have_a_curve_that_equals_counting_them() -> None:
+    ours, theirs = ["abcd", "abcd", "abxd"], ["abcd", "abx", "q", "abcd!"]
+    across = survival(analyzed({"A": {ALONE: ours, COMPANY: theirs}}).prompts[0])[-1]
+
+    assert across.name == "alone \N{MULTIPLICATION SIGN} company 8"
+    assert across.pairs == 12
+    for char in range(8):
+        equal = sum(a[: char + 1] == b[: char + 1] for a, b in product(ours, theirs))
+        assert share_at(across, char) == pytest.approx(equal / 12), char
+
+
+def test_one_text_alone_and_another_in_company_is_seen_only_between_them() -> None:
+    curves = survival(analyzed({"A": {ALONE: ["one"] * 6, COMPANY: ["once"] * 8}}).prompts[0])
+
+    assert [curve.end for curve in curves] == [1, 1, 0]
 
 
 def test_answers_that_never_part_have_no_curve() -> None:
@@ -56,5 +73,5 @@ def test_the_figure_says_in_words_what_it_draws() -> None:
     figure = survival_figure(samples.five_prompts().prompts[2])
 
     assert figure is not None
-    assert "company 8: 60.5\u00a0% of the pairs of 20 completions to the end" in figure
+    assert "company 8: 60.5\u00a0% of 190 pairs to the end" in figure
     assert figure.count('class="curve s1 d1"') == 2

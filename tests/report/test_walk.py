@@ -59,3 +59,11 @@ def test_every_branch_can_be_read_without_the_script() -> None:
     assert "<button" not in still
     for text in samples.five_prompts().prompts[4].texts:
         assert text.text[-12:] in still
+
+
+def test_a_branch_is_headed_by_its_whole_first_word() -> None:
+    root = walk(analyzed({"A": {ALONE: ["a small line", "a silent line", "a silent line", "a s"]}}).prompts[0], 1000)
+
+    assert root is not None
+    assert [one.head for one in root.below] == ["silent line", "", "small line"]
+    assert [one.text for one in root.below] == ["ilent line", "", "mall line"]

@@ -41,7 +41,9 @@ def test_each_way_of_missing_company_is_told_apart() -> None:
     seen = told(reasons.load_missed())
 
     assert seen == {
-        "company 4": ["not shown: the load came too late: 4 of ours were in flight, but not while the judged ones ran"],
+        "company 4": [
+            "not shown: the load came too late (4 of ours were in flight, but not while the judged ones ran)"
+        ],
         "company 8": ["not shown: the server answered one at a time, with 7.8 of ours in flight"],
         "company 128": ["100 of 128 reached, by the server's own count: at most 100 of ours were in flight"],
     }
@@ -88,8 +90,8 @@ def test_cold_says_by_what_means_and_whether_it_was_cold() -> None:
 
     assert "alone" not in told(analysis)
     assert told(analysis)["alone, cache cold"] == [
-        "made cold by POST /reset_prefix_cache, and yet not cold: the server counted 0 to 4 cached prompt tokens "
-        "(20 completions)"
+        "made cold by POST /reset_prefix_cache, and yet not cold: the server counted 0 to 4 prompt tokens from its "
+        "cache (20 completions)"
     ]
     assert told(replace(analysis, prompts=analysis.prompts[:1]))["alone, cache cold"] == [
         "made cold by POST /reset_prefix_cache; by the server's count no prompt token came from its cache "
@@ -101,7 +103,9 @@ def test_warm_says_how_warm() -> None:
     analysis = reasons.cold_and_warm()
     cool = {"A": {"alone, cache warm": {"cached_tokens": CachedTokens(min=0, median=0.0, max=0, n=5)}}}
 
-    assert told(analysis)["alone, cache warm"] == ["the server counted 12 to 14 cached prompt tokens (18 completions)"]
+    assert told(analysis)["alone, cache warm"] == [
+        "the server counted 12 to 14 prompt tokens from its cache (18 completions)"
+    ]
     (sentence,) = told(reasons.on(replace(analysis, prompts=analysis.prompts[:1]), cool))["alone, cache warm"]
     assert sentence.startswith("not warm: by the server's count no prompt token")
 
@@ -119,7 +123,7 @@ def test_a_cache_found_warm_is_told_where_nothing_was_asked_of_it() -> None:
     seen = {"p0": {"alone": {"cached_tokens": CachedTokens(min=0, median=6.0, max=12, n=2)}}}
 
     assert told(reasons.on(with_company(MET), seen))["alone"] == [
-        "as found, the server counted 0 to 12 cached prompt tokens (2 completions)"
+        "the prefix cache was used as found: the server counted 0 to 12 prompt tokens from its cache (2 completions)"
     ]
 
 
@@ -131,7 +135,10 @@ def test_what_was_found_in_the_cache_is_told_once_for_all_conditions() -> None:
     (witness,) = witnesses(reasons.on(with_company(MET), {"p0": seen}))
 
     assert witness.conditions == ("alone", "company 8")
-    assert witness.sentence == "as found, the server counted 0 to 3 cached prompt tokens (10 completions)"
+    assert (
+        witness.sentence
+        == "the prefix cache was used as found: the server counted 0 to 3 prompt tokens from its cache (10 completions)"
+    )
 
 
 def test_conditions_of_which_the_same_is_to_be_said_stand_together() -> None:

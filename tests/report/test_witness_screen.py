@@ -29,7 +29,7 @@ def test_one_ladder_is_drawn_with_bars() -> None:
     lines = shown(ladder(Condition())).splitlines()[1:]
 
     assert lines == [
-        "Unlike the commonest text alone, by company, over the prompt",
+        "Completions unlike the commonest text alone, by company, over the prompt",
         "  alone       ························   0 of 32 completions",
         "  company 8   ━━━━━━··················   8 of 32 completions",
         "  company 32  ━━━━━━━━━━━━━━━━━━━━━━━·  31 of 32 completions",

@@ -24,6 +24,13 @@ def by_prompt(log):
     return {answer.prompt: [one.prompt for one in log.answers].count(answer.prompt) for answer in log.answers}
 
 
+def by_words(log):
+    asked = {answer.messages: [] for answer in log.answers}
+    for answer in log.answers:
+        asked[answer.messages].append(answer)
+    return asked
+
+
 def test_a_log_of_inspect_ai_gives_every_epoch_with_its_score():
     log = read_log(LOGS / "inspect_ai.json")
     assert (log.tool, log.model) == ("inspect_ai", "openai-api/temp0/SmolLM2-135M-Instruct")
@@ -48,7 +55,7 @@ def test_a_sample_file_of_lm_eval_gives_every_repeat_with_its_prompt():
 def test_a_result_of_promptfoo_gives_every_repeat_of_a_test():
     log = read_log(LOGS / "promptfoo.json")
     assert (log.tool, log.model) == ("promptfoo", "openai:chat:SmolLM2-135M-Instruct")
-    assert by_prompt(log) == {"p1": 3, "p2": 3}
+    assert {len(same) for same in by_words(log).values()} == {3}
     assert len(texts(log)) == 6
 
 
@@ -98,7 +105,7 @@ def test_plain_lines_take_what_they_know(tmp_path):
         {"id": 7, "messages": [{"role": "user", "content": "How?"}], "error": "timed out"},
     ]
     log = read_log(written(tmp_path / "a.jsonl", lines))
-    assert by_prompt(log) == {"p1": 2, "7": 2}
+    assert by_prompt(log) == {None: 2, "7": 2}
     assert (log.answers[0].outcome.id, log.answers[0].score, log.model) == ("r1", 1.0, "m")
     assert isinstance(log.answers[3].outcome, Failure)
 
@@ -109,7 +116,7 @@ def test_plain_lines_take_what_they_know(tmp_path):
         ([{"text": "a"}], "line 1 names no prompt"),
         ([{"prompt": "p", "text": "a"}, {"prompt": "p"}], "line 2 has 0 of"),
         ([{"prompt": "p", "text": "a", "output": "b"}], "line 1 has 2 of"),
-        ([{"prompt": "p", "text": 5}], "line 1 cannot be read"),
+        ([{"prompt": "p", "text": 5}], "line 1 is not an answer as temp0 knows it: Expected `str"),
     ],
 )
 def test_a_plain_line_that_cannot_be_right_is_named(tmp_path, lines, told):
@@ -160,7 +167,7 @@ def test_an_archive_without_inspect_ai_says_how_to_convert_it(tmp_path):
         read_log(path)
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b"[1, 2]", b"\x00\xff"])
+@pytest.mark.parametrize("data", [b"hello", b"[1, 2]", b"\x00\xff", b'{\n "name": "other"\n}'])
 def test_a_file_of_no_known_kind_is_refused_with_what_is_known(tmp_path, data):
     path = tmp_path / "x"
     path.write_bytes(data)

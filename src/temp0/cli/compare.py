@@ -27,20 +27,30 @@ def compare(runs: tuple[str, ...], store: Path | None, as_json: bool) -> int:
     says for each pair how many prompts have the same commonest text, and how many pairs of blocks are equal.
 
     Where A and B are files of scored items that other tools wrote (inspect_ai, lm-evaluation-harness, promptfoo, JSONL
-    with `score`), their items are compared: which flipped, and whether a change of the score is more than noise.
+    with `score`), their items are compared: which flipped, and whether a change of the score is more than noise. Files
+    with commas between are one side, repeated answers to the same items.
 
     \b
     temp0 compare last~1 last            yesterday against today
     temp0 compare 01a,01b 02a,02b        two runs of each of two endpoints
     temp0 compare last~2 last~1 last     three endpoints, pair by pair
+    temp0 compare before.json after.json scored items of two logs
 
     Exit codes: 0 answered alike, 1 some prompt got another verdict or another commonest text, 2 usage, 3 nothing in
     common was answered, 4 some prompts were not answered in both or are undecided.
     """
-    from temp0.workflow.comparing import compared, matrix_json, matrix_screen, paired, pairing_json, pairing_screen
+    from temp0.workflow.comparing import (
+        compared,
+        files_of,
+        matrix_json,
+        matrix_screen,
+        paired,
+        pairing_json,
+        pairing_screen,
+    )
 
     sides = (*runs, *_DEFAULT[len(runs) :])
-    if len(sides) == 2 and all(Path(one).is_file() for one in sides):
+    if len(sides) == 2 and all(map(files_of, sides)):
         return _items(sides[0], sides[1], as_json=as_json)
     if len(sides) > 2:
         found = compared(sides, store)
@@ -54,6 +64,8 @@ def compare(runs: tuple[str, ...], store: Path | None, as_json: bool) -> int:
 def _items(a: str, b: str, *, as_json: bool) -> int:
     from temp0.workflow.comparing import items_json, items_screen, paired_items
 
-    items = paired_items(Path(a), Path(b))
+    items, notes = paired_items(a, b)
+    for note in notes:
+        click.echo(options.plain(note), err=True)
     options.show(items_json(items) if as_json else items_screen(items, names=(a, b)))
     return int(items.is_beyond_noise)

@@ -19,12 +19,16 @@ def import_(files: tuple[Path, ...], store: Path | None, as_json: bool) -> int:
     \b
     inspect_ai               logs with epochs: .json, and .eval where inspect_ai is installed
     lm-evaluation-harness    samples_*.jsonl of --log_samples, from a task with repeats or from several runs
-    promptfoo                results of `promptfoo eval --repeat N --output results.json`
-    OpenAI batch             output files; custom_id verse-1, verse-2 are repeats of one prompt
-    JSONL                    one answer a line: {"id" or "prompt", "text", and response_id, model, finish ...}
+    promptfoo                results of `promptfoo eval --repeat N --output results.json` (or .jsonl)
+    OpenAI batch             output files, with their input files, which tell what was asked; without them custom_id
+                             verse-1, verse-2 are repeats of one prompt
+    JSONL                    one answer a line: {"id" or "prompt" or "messages", "text" or "error", and response_id,
+                             created, model, finish, temperature, score, parsed}
 
-    What such files do not tell (what else was in flight, in which order, with which parameters) is said, and limits the
-    verdict: equal answers without ids of their own may be replays, and stay undecided. The same files are the same run.
+    Errors in such files are failures, answers from a cache are no new ones, and a temperature other than 0 makes the
+    run not greedy. What they do not tell (what else was in flight, in which order, with which parameters) is said, and
+    limits the verdict: equal answers without ids of their own may be replays, and stay undecided. A file that is cut
+    short is refused, and nothing is stored. The same files are the same run.
 
     The exit code is the verdict's: 0 agreed, 1 diverged, 2 usage, 3 no completion counted, 4 undecided.
     """
@@ -38,6 +42,7 @@ def import_(files: tuple[Path, ...], store: Path | None, as_json: bool) -> int:
     with open_store(store) as opened:
         is_new = stored(run, opened, version=__version__)
     known = "" if is_new else ", which is stored already"
-    for line in (f"imported {len(run.attempts):,} answers as run {run.id}{known}", *notes):
+    count = len(run.attempts)
+    for line in (f"imported {count:,} {'answer' if count == 1 else 'answers'} as run {run.id}{known}", *notes):
         click.echo(options.plain(line), err=True)
     return options.show_analysis(judged(run.id, store), as_json, store)

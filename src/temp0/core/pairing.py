@@ -19,7 +19,8 @@ from temp0.core.facts import Facts, completions, facts, grouped
 from temp0.core.judgement import analysis
 from temp0.core.level import shared_length
 from temp0.core.pooling import Asked, asked_of, pooled
-from temp0.core.run import Attempt, Completion, Run
+from temp0.core.rate import Rate
+from temp0.core.run import Run
 from temp0.core.text import utf8
 
 
@@ -106,37 +107,51 @@ class Pairing:
 
     @property
     def exit_code(self) -> int:
-        """0 every prompt answered alike, 1 some unlike, 3 nothing in common was answered, 4 some not answered.
+        """0 every prompt answered alike, 1 some unlike, 3 nothing in common was answered, 4 some open.
 
-        Alike means the same verdict, and the same commonest text.
+        Alike means the same verdict, and the same commonest text; open is what was not answered in both, or is
+        undecided in one of them.
         """
         answered = [prompt for prompt in self.prompts if prompt.is_answered]
         if not answered:
             return 3
-        if any(one.part_at is not None or one.a.verdict is not one.b.verdict for one in answered):
+        verdicts = [{one.a.verdict, one.b.verdict} for one in answered]
+        if any(one.part_at is not None for one in answered) or {Verdict.AGREED, Verdict.DIVERGED} in verdicts:
             return 1
         unsure = len(answered) < len(self.prompts) or self.only_a or self.only_b
-        return 4 if unsure or any(one.a.verdict is Verdict.UNDECIDED for one in answered) else 0
+        return 4 if unsure or any(Verdict.UNDECIDED in both for both in verdicts) else 0
 
 
 def side(runs: Sequence[Run]) -> Side:
     """Runs of one side, pooled and judged afresh."""
     run = pooled(runs)
-    judged = analysis(run)
-    asked = tuple(asked_of(run))
-    front = preface(run)
+    return told_side(runs, analysis(run), preface(run), chapters(run))
+
+
+def told_side(runs: Sequence[Run], judged: Analysis, front: Preface, parts: Iterable[Chapter]) -> Side:
+    """The side of runs that were judged as one already, which comes chapter by chapter, in the plan's order."""
+    asked = tuple(asked_of(front.run))
+    blocks: dict[Asked, Blocks] = {}
+    rates = {condition.name: Rate() for condition in front.run.plan.conditions}
+    for name, chapter in zip(asked, parts, strict=True):
+        blocks[name] = _blocks(front, chapter)
+        own = {attempt.block for attempt in chapter.judged}
+        for condition, attempts in grouped(
+            (one.condition, one) for one in (*chapter.judged, *(one for one in chapter.fillers if one.block in own))
+        ).items():
+            rates[condition].add(attempts)
     return Side(
         heads=tuple(replace(one, attempts=(), samples=()) for one in runs),
         judged=judged,
         prompts=dict(zip(asked, judged.prompts, strict=True)),
-        blocks={name: _blocks(front, chapter) for name, chapter in zip(asked, chapters(run), strict=True)},
-        rates={condition.name: tokens_per_s(run, condition.name) for condition in run.plan.conditions},
+        blocks=blocks,
+        rates={name: rate.tokens_per_s for name, rate in rates.items()},
     )
 
 
 def pairing(a: Run | Side, b: Run | Side) -> Pairing:
     """Both sides, and what changed from the first to the second."""
-    first, second = (one if isinstance(one, Side) else side([one]) for one in (a, b))
+    first, second = _meeting(*(one if isinstance(one, Side) else side([one]) for one in (a, b)))
     common = [asked for asked in first.prompts if asked in second.prompts]
     changes, p = _changes(first, second, common)
     return Pairing(
@@ -161,6 +176,24 @@ def pairing(a: Run | Side, b: Run | Side) -> Pairing:
         ),
         only_a=tuple(one.id for asked, one in first.prompts.items() if asked not in second.prompts),
         only_b=tuple(one.id for asked, one in second.prompts.items() if asked not in first.prompts),
+    )
+
+
+def _meeting(a: Side, b: Side) -> tuple[Side, Side]:
+    """Both sides by what their prompts meet by: the words alone where an imported side does not tell how it asked."""
+    return (_by_words(a), _by_words(b)) if "parameters" in (*a.judged.untold, *b.judged.untold) else (a, b)
+
+
+def _by_words(one: Side) -> Side:
+    seen: Counter[object] = Counter()
+    words: dict[Asked, Asked] = {}
+    for asked in one.prompts:
+        words[asked] = (asked[0], seen[asked[0]])
+        seen[asked[0]] += 1
+    return replace(
+        one,
+        prompts={words[asked]: prompt for asked, prompt in one.prompts.items()},
+        blocks={words[asked]: blocks for asked, blocks in one.blocks.items()},
     )
 
 
@@ -201,27 +234,6 @@ def _changes(a: Side, b: Side, common: Sequence[Asked]) -> tuple[list[Change], f
 def _p(strata: Sequence[Stratum], *, seed: int, draws: int) -> float | None:
     """How often chance alone looks like this; 1 where exchanging blocks changes nothing."""
     return cautious_p(strata, seed=seed, draws=draws) if strata else 1.0
-
-
-def tokens_per_s(run: Run, condition: str) -> float | None:
-    """Tokens of all completions under a condition, fillers included, over the time when any of its requests ran.
-
-    Tokens are the server's own count; `None` where it did not count each completion, or nothing completed.
-    """
-    attempts = [attempt for attempt in run.attempts if attempt.condition == condition]
-    counts = [one.outcome.usage.completion for one in attempts if isinstance(one.outcome, Completion)]
-    known = [count for count in counts if count is not None]
-    busy_s = _busy_s(attempts)
-    return sum(known) / busy_s if known and len(known) == len(counts) and busy_s > 0 else None
-
-
-def _busy_s(attempts: Iterable[Attempt]) -> float:
-    """Seconds in which at least one of the attempts was in flight."""
-    total, until = 0.0, 0.0
-    for start, end in sorted((attempt.started_s, attempt.ended_s) for attempt in attempts):
-        total += max(0.0, end - max(start, until))
-        until = max(until, end)
-    return total
 
 
 def _fork(a: PromptAnalysis, b: PromptAnalysis) -> ModalFork | None:

@@ -14,28 +14,42 @@ from markupsafe import Markup
 from temp0.core.descent import Descent, LayerDifference
 from temp0.core.junction import MarginBin, bins
 from temp0.core.reduction_tree import ReductionTree
-from temp0.core.second_pass import SecondPass
-from temp0.report.figure import number, some
+from temp0.core.second_pass import ForkLook, Look, SecondPass
+from temp0.report.figure import UNKNOWN, logprob, number, some
 from temp0.report.plot import Scale, count_axis, drawn, mark, share_axis, sheet, write
-from temp0.report.second_pass import conclusion, descent_sentences
+from temp0.report.second_pass import descent_sentences, finding, lead, ways
 from temp0.report.second_pass_screen import range_of
+from temp0.report.sight import token
 from temp0.report.tree_drawing import place, tree_drawing
 from temp0.report.tree_words import tree_words
 from temp0.report.visible import ending
 
-_FORKS, _CONTEXT = 12, 80
+_FORKS, _CONTEXT, _CHOICES = 12, 80, 4
 _HEIGHT = 190.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60.0, 464.0, 22.0, 142.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What one condition saw at a fork: how it was asked, how many came and went on how, and the likeliest tokens."""
+
+    asked: str
+    came: str
+    went: str
+    lead: str
+    tokens: tuple[tuple[str, str], ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LookedAt:
-    """A fork looked at again: where it is, the end of what its branches share, and what the looks come to."""
+    """A fork looked at again: where it is, the end of what its branches share, the looks and what they come to."""
 
     prompt: str
     char: int
     before: str
     conclusion: str
+    looks: tuple[Seen, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +79,28 @@ def bottom(second: SecondPass, descents: Sequence[Descent] = ()) -> Bottom:
         second=second.second,
         forks=tuple(
             LookedAt(
-                prompt=fork.prompt, char=fork.char, before=ending(fork.prefix, _CONTEXT), conclusion=conclusion(fork)
+                prompt=fork.prompt,
+                char=fork.char,
+                before=ending(fork.prefix, _CONTEXT),
+                conclusion=finding(fork),
+                looks=tuple(_seen(fork, look) for look in fork.looks),
             )
             for fork in second.forks[:_FORKS]
         ),
         more=max(0, len(second.forks) - _FORKS),
         junctions=junction_figure(bins(second.positions)),
         floors=tuple(_floor(one) for one in descents),
+    )
+
+
+def _seen(fork: ForkLook, look: Look) -> Seen:
+    return Seen(
+        asked=f"{look.condition}, {look.way}",
+        came=f"{look.reached} of {look.completions}",
+        went=ways(fork, look) if look.reached else UNKNOWN,
+        lead=lead(look),
+        tokens=tuple((token(one.text), logprob(one.logprob)) for one in look.choices[:_CHOICES]),
+        reason=look.reason or UNKNOWN,
     )
 
 
@@ -132,7 +161,15 @@ def junction_figure(told: Sequence[MarginBin]) -> Markup | None:
     for at, one in enumerate(known):
         middle, top = x.at(at + 0.5), y.at(one.forks / one.positions)
         mark(svg, "rect", "bin", x=middle - 13, y=top, width=26, height=_BOTTOM - top)
-        write(svg, middle, top - 5, f"{one.forks:,}/{one.positions:,}", "dim", anchor="middle")
-        write(svg, middle, _BOTTOM + 17, "tie" if one.high == 0 else f"≥ {number(one.low)}", "dim", anchor="middle")
-    write(svg, (_LEFT + _RIGHT) / 2, _BOTTOM + 33, "margin of the position (nats)", "dim", anchor="middle")
+        write(svg, middle, top - 5, f"{one.forks:,} of {one.positions:,}", "dim", anchor="middle")
+        write(svg, middle, _BOTTOM + 17, _range(one), "dim", anchor="middle")
+    write(svg, (_LEFT + _RIGHT) / 2, _BOTTOM + 33, "how far ahead the token was (nats)", "dim", anchor="middle")
     return drawn(svg)
+
+
+def _range(one: MarginBin) -> str:
+    """The margins of a bin, short."""
+    if one.high == 0:
+        return "tie"
+    low = number(one.low)
+    return f"≥ {low}" if one.high is None else f"{low}\N{EN DASH}{number(one.high)}"

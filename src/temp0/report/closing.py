@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from temp0.core.analysis import Analysis, ConditionAnalysis, Verdict
 from temp0.core.company import is_shown
+from temp0.report.command import can_be_asked
 from temp0.report.doubt import doubt
 from temp0.report.explanation import is_settled
 from temp0.report.naming import listed
@@ -19,10 +20,11 @@ _NOT_BY_ASKING_ON = frozenset({"refused", "http-401", "http-403", "http-404"})
 _NAMED = 12
 
 
-def limits(analysis: Analysis) -> tuple[str, ...]:
-    """What this run cannot tell, as sentences."""
+def limits(analysis: Analysis, *, looked_again: bool = False) -> tuple[str, ...]:
+    """What this run cannot tell, as sentences; `looked_again` where a second pass at its forks stands beside it."""
     answered = [one for prompt in analysis.prompts for one in prompt.conditions if one.completions]
-    return tuple(sentence for tell in _LIMITS for sentence in tell(analysis, answered))
+    telling = [tell for tell in _LIMITS if not (looked_again and tell is _unknown_margins)]
+    return tuple(sentence for tell in telling for sentence in tell(analysis, answered))
 
 
 def advice(analysis: Analysis) -> str | None:
@@ -40,6 +42,8 @@ def again(analysis: Analysis, *, store: str | None = None) -> tuple[tuple[str, s
         (f"temp0 show {run}{kept}", "this analysis again"),
         (f"temp0 report {run} -o report.html{kept}", "as a page"),
     ]
+    if analysis.verdict is Verdict.DIVERGED and can_be_asked(analysis.address):
+        commands.insert(0, (f"temp0 explain {run}{kept}", "asks again at its forks"))
     if not analysis.finished and not _is_hopeless(analysis):
         commands.insert(0, (f"temp0 probe --resume {run}{kept}", "finishes the run"))
     return tuple(commands)

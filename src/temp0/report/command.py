@@ -59,6 +59,11 @@ def addressed(remedy: str, address: Address) -> str:
     return " ".join(part for part in measured_again(remedy, address) if part)
 
 
+def can_be_asked(address: Address) -> bool:
+    """Whether there is anybody to ask again, which an imported run does not have."""
+    return bool(_endpoint(address))
+
+
 def _endpoint(address: Address) -> list[str]:
     """The arguments that address an endpoint; none where nothing could be asked there, as of an imported run."""
     scheme = address.url.partition(":")[0]

@@ -11,6 +11,7 @@ from temp0.core.analysis import ConditionAnalysis, Margin
 from temp0.core.margin import NOT_ASKED
 
 UNTOLD = "logprobs were asked for, and the server told none"
+_NOT_RECORDED = "the files that were imported hold no logprobs on every branch"
 _NO_ALTERNATIVES = "logprobs were asked for, and the server told none of other tokens"
 _ONE_BRANCH_PLAIN = "not every branch was taken by an attempt with logprobs"
 
@@ -19,6 +20,8 @@ def doubt(margin: Margin, conditions: Sequence[ConditionAnalysis]) -> str | None
     """The reason of an unknown margin under these conditions; `None` where it is known or has none."""
     if margin.value is not None or margin.reason != NOT_ASKED:
         return margin.reason
+    if all(one.company.asked == 0 for one in conditions):
+        return _NOT_RECORDED
     asked = [one for one in conditions if one.condition.logprobs and one.completions]
     if not asked:
         return margin.reason

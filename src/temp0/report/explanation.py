@@ -12,7 +12,7 @@ from temp0.core.analysis import Analysis, Cause, ConditionAnalysis, PromptAnalys
 from temp0.core.company import is_shown
 from temp0.core.plan import Condition
 from temp0.report.cause_word import is_note
-from temp0.report.command import held
+from temp0.report.command import can_be_asked, held
 from temp0.report.figure import probability, some
 from temp0.report.naming import listed, who
 from temp0.report.visible import beginning
@@ -80,12 +80,16 @@ def _unexplained(analysis: Analysis, reasons: Sequence[Cause]) -> list[PromptAna
 
 
 def _untested(analysis: Analysis) -> tuple[tuple[str, str], ...]:
-    """What could not be tested, where that may be the reason wanted; nothing where nothing was measured at all."""
+    """What could not be tested, where that may be the reason wanted; nothing where nothing was measured at all.
+
+    Which flag would test it is told where somebody can be asked.
+    """
     if is_settled(analysis) or analysis.exit_code == 3:
         return ()
     alike: dict[str, list[str]] = {}
     for one in analysis.untested:
-        alike.setdefault(one.reason, []).append(one.cause)
+        reason = one.reason if can_be_asked(analysis.address) else one.reason.partition("; --")[0]
+        alike.setdefault(reason, []).append(one.cause)
     return tuple((listed(causes), held(beginning(reason, _LONGEST))) for reason, causes in alike.items())
 
 

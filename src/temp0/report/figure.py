@@ -17,6 +17,7 @@ UNBROKEN = "\N{NO-BREAK SPACE}"
 SAW_THE_SAME = "the branches saw the same logprobs and chose differently"
 _PERCENT = f"{UNBROKEN}%"
 _MOST_DECIMALS = 6
+_LEAST_P = 0.0001
 
 
 def percent(share: float | None, *, finer: int = 0) -> str:
@@ -68,10 +69,10 @@ def number(value: float | None) -> str:
 
 
 def probability(p: float | None) -> str:
-    """A p value, never rounded to 0 or 1."""
+    """A p value, never rounded to 0 or 1; a tiny one is only told to be below what anybody asks for."""
     if p is None:
         return "p unknown"
-    return f"p{UNBROKEN}={UNBROKEN}{_p(p)}"
+    return f"p{UNBROKEN}<{UNBROKEN}{_LEAST_P}" if p < _LEAST_P else f"p{UNBROKEN}={UNBROKEN}{_p(p)}"
 
 
 def p_values(pair: Comparison, tested: int) -> str:
@@ -85,6 +86,8 @@ def p_values(pair: Comparison, tested: int) -> str:
 
 
 def _p(p: float) -> str:
+    if p < _LEAST_P:
+        return f"<{UNBROKEN}{_LEAST_P}"
     return f"{min(p, 0.999):.3f}" if 0.001 <= p < 1 else f"{p:.2g}"
 
 

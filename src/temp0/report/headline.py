@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from temp0.core.analysis import Analysis, ConditionAnalysis, PromptAnalysis, Verdict
 from temp0.core.company import is_shown
 from temp0.report.answer import answers, deciding
+from temp0.report.cause_word import is_note, meaning
 from temp0.report.figure import UNBROKEN, every, percent, percents, some, times
 from temp0.report.loss import losses
 from temp0.report.naming import quoted, who
@@ -24,10 +25,16 @@ _TOTALS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headline:
-    """The verdict in a sentence, and the sentences that say how far it reaches."""
+    """The verdict in a sentence, the sentences that say how far it reaches, and what the causes of a difference are."""
 
     sentence: str
     reach: tuple[str, ...]
+    cause: str = ""
+
+    @property
+    def with_cause(self) -> str:
+        """The verdict and its cause in one sentence."""
+        return f"{self.sentence.removesuffix('.')}{self.cause}."
 
 
 def headline(analysis: Analysis) -> Headline:
@@ -37,7 +44,20 @@ def headline(analysis: Analysis) -> Headline:
     by_verdict = {Verdict.DIVERGED: _diverged, Verdict.AGREED: _agreed, Verdict.UNDECIDED: _undecided}
     told = by_verdict[analysis.verdict](analysis)
     cut_short = ("The run is not finished; what is missing may change this.",) if not analysis.finished else ()
-    return Headline(sentence=told.sentence, reach=losses(analysis) + told.reach + cut_short)
+    return Headline(sentence=told.sentence, reach=losses(analysis) + told.reach + cut_short, cause=_cause(analysis))
+
+
+def _cause(analysis: Analysis) -> str:
+    """What the causes of a difference mean, those that were found, else the suspected ones; empty without any."""
+    parted = {prompt.id for prompt in analysis.prompts if prompt.verdict is Verdict.DIVERGED}
+    told: dict[str, list[str]] = {"found": [], "suspected": []}
+    for cause in analysis.causes:
+        if parted and not is_note(cause) and (said := meaning(cause.cause)):
+            only = f"in {who(cause.prompts)} " if cause.prompts and not parted <= set(cause.prompts) else ""
+            told[cause.certainty].append(f"{only}{said}")
+    if told["found"]:
+        return f": {', and '.join(told['found'])}"
+    return f"; perhaps {', or '.join(told['suspected'])}" if told["suspected"] else ""
 
 
 def total_agreement(analysis: Analysis) -> str:

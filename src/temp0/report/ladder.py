@@ -46,7 +46,7 @@ def ladder_caption(climbed: Sequence[Ladder]) -> str:
     lowest = {ladder.rungs[0].company for ladder in climbed}
     where = "alone" if lowest == {1} else "in the least company"
     setting = f" ({first.setting})" if first.setting and not climbed[1:] else ""
-    return f"Unlike the commonest text {where}, by company{setting}, over {every(first.prompts, 'prompt')}"
+    return f"Completions unlike the commonest text {where}, by company{setting}, over {every(first.prompts, 'prompt')}"
 
 
 def rung_name(rung: Rung) -> str:

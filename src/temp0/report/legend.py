@@ -32,6 +32,7 @@ def legend(analysis: Analysis, *, bound: str) -> tuple[Entry, ...]:
     """Every word that needs it; `bound` is what the report calls the bound beside each condition."""
     return (
         *_causes(analysis),
+        *_company_asked(analysis),
         ("block", "one request alone, or one pool of requests in flight; every test rests on blocks"),
         *_chance(analysis),
         (bound, _bound()),
@@ -45,6 +46,15 @@ def legend(analysis: Analysis, *, bound: str) -> tuple[Entry, ...]:
 def _causes(analysis: Analysis) -> Iterable[Entry]:
     seen = {cause.certainty for cause in analysis.causes}
     yield from ((word, told) for word, told in _CERTAINTIES.items() if word in seen)
+
+
+def _company_asked(analysis: Analysis) -> Iterable[Entry]:
+    """What the names of conditions say of company."""
+    asked = {one.company.asked for prompt in analysis.prompts for one in prompt.conditions}
+    if 1 in asked:
+        yield "alone", "no other request of ours was in flight; what strangers asked meanwhile is not known from here"
+    if most := max((level for level in asked if level > 1), default=0):
+        yield f"company {most}", f"{most} requests of ours were kept in flight, the judged one among them"
 
 
 def _chance(analysis: Analysis) -> Iterable[Entry]:
@@ -91,7 +101,7 @@ def _margins(analysis: Analysis) -> Iterable[Entry]:
         yield (
             "margin",
             "by how much a branch's logprob of its own token exceeds that of the next best, the smallest over the "
-            f"branches; {told}",
+            f"branches, in nats (0.69 nats ahead is twice as likely); {told}",
         )
     if any(margin.shift is not None for margin in margins):
         yield "shift", "the largest difference between two branches in the logprob of one token: how far they moved"

@@ -45,7 +45,6 @@ def margin_figure(positions: Sequence[Position]) -> Markup | None:
     svg = sheet(f"Margins along the answer. {margin_words(positions)}", _HEIGHT)
     near = _height(y, NEAR_UP_TO)
     mark(svg, "rect", "band", x=_LEFT, y=near, width=_RIGHT - _LEFT, height=_BOTTOM - near)
-    write(svg, _RIGHT - 4, near - 5, "above: no near tie", "dim", anchor="end")
     for value in _LINES:
         mark(svg, "line", "grid", x1=_LEFT, x2=_RIGHT, y1=_height(y, value), y2=_height(y, value))
         told = f"{'≤ ' if value == _LEAST else ''}{value:g}"
@@ -53,6 +52,7 @@ def margin_figure(positions: Sequence[Position]) -> Markup | None:
     count_axis(svg, x, _BOTTOM, "character of the answer")
     places = [f"M{x.at(one.char):.1f} {_height(y, one.margin):.1f}h0" for one in positions if not one.has_forked]
     mark(svg, "path", "dots", d="".join(places))
+    write(svg, _RIGHT - 4, near - 5, "above: no near tie", "dim", anchor="end")
     _forks(svg, [one for one in positions if one.has_forked], x, y)
     return drawn(svg)
 

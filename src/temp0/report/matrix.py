@@ -90,7 +90,7 @@ def _list(pairs: Sequence[Likeness]) -> RenderableType:
 
 
 def _same(pair: Likeness) -> str:
-    return f"{pair.same} of {pair.prompts}" if pair.prompts else figure.UNKNOWN
+    return f"{pair.same:,} of {pair.prompts:,}" if pair.prompts else figure.UNKNOWN
 
 
 def _name(pair: Likeness) -> str:

@@ -44,7 +44,7 @@ from temp0.report.sight import sight
 from temp0.report.survival import survival_figure
 from temp0.report.timeline_figure import timeline_figure
 from temp0.report.unanswered import is_answered, unanswered
-from temp0.report.visible import beginning, elided, visible
+from temp0.report.visible import beginning, elided, glimpse, visible
 from temp0.report.walk import walk
 from temp0.report.witness import witnesses
 from temp0.report.word import from_word
@@ -61,7 +61,22 @@ _PAIRS = (
     f"the share of pairs of completions that are identical, with its 95{figure.UNBROKEN}% interval",
 )
 _FILTERS: tuple[Callable[..., object], ...] = (
-    *(visible, beginning, elided, shared, held, parted, quoted, who, answers, completions, blocks, picture, sight),
+    *(
+        visible,
+        beginning,
+        glimpse,
+        elided,
+        shared,
+        held,
+        parted,
+        quoted,
+        who,
+        answers,
+        completions,
+        blocks,
+        picture,
+        sight,
+    ),
     *(figure.percent, figure.interval, figure.p_values, figure.company, figure.margin, figure.logprob),
     doubt,
     *(figure.some, figure.every, figure.moment, rung_name, letters, with_letters, levels, between, contrasts, counts),
@@ -95,10 +110,11 @@ def html(
             ladder_caption=ladder_caption,
             notes=observer_notes(analysis),
             bottom=bottom(second, descents) if second else None,
-            limits=limits(analysis),
+            limits=limits(analysis, looked_again=second is not None),
             advice=advice(analysis),
             commands=again(analysis, store=store),
-            legend=[_PAIRS, *legend(analysis, bound=_BOUND)] if ordered else [],
+            legend=[_PAIRS, *legend(analysis, bound=_BOUND), *_untested(analysis)] if ordered else [],
+            judged=sum(one.attempts for prompt in analysis.prompts for one in prompt.conditions),
             tested=tested_pairs(ordered),
             unanswered=unanswered(analysis.prompts),
             total_agreement=total_agreement(analysis),
@@ -109,6 +125,15 @@ def html(
             rows=_ROWS,
         )
     )
+
+
+def _untested(analysis: Analysis) -> list[tuple[str, str]]:
+    """What the causes mean that could not be tested."""
+    return [
+        (one.cause, f"a cause that was not tested: {meaning(one.cause)}")
+        for one in analysis.untested
+        if meaning(one.cause)
+    ]
 
 
 def _ordered(prompts: Sequence[PromptAnalysis]) -> Sequence[PromptAnalysis]:
@@ -157,4 +182,4 @@ def _places(tree: ForkTree) -> dict[str, int]:
 
 def _excerpt(text: str, char: int) -> str:
     """What a text says from where it parts from the others, as whole words; empty where it ends there."""
-    return beginning(from_word(text, char), 160) if char < len(text) else ""
+    return glimpse(from_word(text, char), 160) if char < len(text) else ""

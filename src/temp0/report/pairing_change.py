@@ -66,7 +66,8 @@ def _varies(one: PairedPrompt) -> bool:
 
 
 def _p(value: float | None) -> str:
-    return figure.probability(value).removeprefix(f"p{figure.UNBROKEN}={figure.UNBROKEN}") if value else figure.UNKNOWN
+    told = figure.probability(value).removeprefix(f"p{figure.UNBROKEN}").removeprefix(f"={figure.UNBROKEN}")
+    return told if value else figure.UNKNOWN
 
 
 def _drawn(one: PairedPrompt, fork: ModalFork) -> Iterable[Text]:

@@ -47,9 +47,14 @@ def conclusion(pairing: Pairing) -> Iterable[str]:
             yield f"Their commonest answers are the same for {figure.every(len(answered), 'prompt')}."
         yield from changed(pairing)
     yield from _faster(pairing.rates)
+    if imported := [letter for letter, one in (("A", pairing.a), ("B", pairing.b)) if "parameters" in one.untold]:
+        yield (
+            f"How many tokens an answer could have is not known of {' and '.join(imported)}, imported: prompts meet by "
+            "their words alone."
+        )
     for letter, ids in (("A", pairing.only_a), ("B", pairing.only_b)):
         if ids:
-            yield f"Only in {letter}, and compared with nothing: {listed(ids)}."
+            yield f"Only in side {letter}, and compared with nothing: {listed(ids)}."
 
 
 def side(letter: str, analysis: Analysis, runs: Sequence[Run]) -> RenderableType:
@@ -101,12 +106,12 @@ def _rates(rates: Sequence[PairedRate]) -> RenderableType:
 def _who_varied(answered: Sequence[PairedPrompt]) -> str:
     varied = [sum(side.verdict is Verdict.DIVERGED for side in sides) for sides in _sides(answered)]
     told = [
-        f"{letter} gave more than one answer to {_of(count, len(answered))}"
+        f"side {letter} gave more than one answer to {_of(count, len(answered))}"
         if count
-        else f"{letter} gave one answer to {figure.every(len(answered), 'prompt')}"
+        else f"side {letter} gave one answer to {figure.every(len(answered), 'prompt')}"
         for letter, count in zip("AB", varied, strict=True)
     ]
-    return ", ".join(told) + "."
+    return f"S{', '.join(told)[1:]}."
 
 
 def _of(count: int, prompts: int) -> str:
@@ -120,7 +125,8 @@ def _sides(answered: Sequence[PairedPrompt]) -> tuple[list[PromptAnalysis], list
 def _faster(rates: Sequence[PairedRate]) -> Iterable[str]:
     known = [one for one in rates if one.ratio is not None]
     if known:
-        yield f"B was {', '.join(f'{one.ratio:.2f} times as fast as A {_under(one.condition)}' for one in known)}."
+        told = ", ".join(f"{one.ratio:.2f} times as fast as side A {_under(one.condition)}" for one in known)
+        yield f"Side B was {told}; they were not asked at the same time, so that load counts, too."
 
 
 def _under(condition: str) -> str:

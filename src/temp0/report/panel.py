@@ -23,7 +23,7 @@ from temp0.report.level import between, levels
 from temp0.report.outline import fork_of_each
 from temp0.report.prose import Cut, Prose
 from temp0.report.table import STYLES, plain_table
-from temp0.report.visible import ELLIPSIS, beginning, elided
+from temp0.report.visible import ELLIPSIS, beginning, elided, glimpse
 from temp0.report.word import from_word
 
 _TEXTS = 15
@@ -119,4 +119,4 @@ def _texts(
 def _excerpt(text: DistinctText, char: int) -> Text:
     if char >= len(text.text):
         return end(text.finishes)
-    return Cut(beginning(from_word(text.text, char), _SNIPPET))
+    return Cut(glimpse(from_word(text.text, char), _SNIPPET))

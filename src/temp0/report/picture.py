@@ -199,13 +199,14 @@ def _passed(limb: Limb) -> tuple[Piece, ...]:
 
     What the words of the next fork repeat is left to them.
     """
-    first, *others = limb.spans
+    turned, *others = limb.spans
     rest = "".join(span.text for span in others)
     if len(rest) > _PASSED:
-        rest = f"{visible(rest[: _PASSED // 2])} {ELLIPSIS} {visible(rest[-_PASSED // 2 :])}"
+        first, last = beginning(rest, _PASSED // 2), ending(rest, _PASSED // 2)
+        rest = f"{first.removesuffix(ELLIPSIS)} {ELLIPSIS} {last.removeprefix(ELLIPSIS)}"
     else:
         rest = visible(rest)
-    turn = beginning(first.text[: len(first.text) - limb.repeated], _PASSED)
+    turn = beginning(turned.text[: len(turned.text) - limb.repeated], _PASSED)
     pieces = Piece(text=turn, mark="turn"), Piece(text=rest, mark="passed")
     return tuple(piece for piece in pieces if piece.text)
 
@@ -225,4 +226,4 @@ def shared(text: str, limit: int = 420) -> str:
     """The text before a fork, its middle left out where it is long; its end, next to the fork, is what matters."""
     if len(text) <= limit:
         return visible(text)
-    return f"{beginning(text, limit // 3)} {ending(text, 2 * limit // 3)}"
+    return f"{beginning(text, limit // 3)} {ending(text, 2 * limit // 3).removeprefix(ELLIPSIS)}"

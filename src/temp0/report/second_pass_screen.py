@@ -16,7 +16,7 @@ from temp0.core.margin import NEAR_UP_TO
 from temp0.core.second_pass import ForkLook, Look, SecondPass
 from temp0.report.figure import UNKNOWN, logprob, number, percent, some
 from temp0.report.prose import Prose
-from temp0.report.second_pass import conclusion, descent_sentences, token
+from temp0.report.second_pass import conclusion, descent_sentences, lead, token
 from temp0.report.table import plain_table
 from temp0.report.tree_cut import text_drawing
 from temp0.report.visible import beginning, ending
@@ -57,18 +57,10 @@ def _choices(looks: Sequence[Look]) -> Table:
     table = plain_table("asked", "came here", "lead, median (min to max)", "likeliest tokens, logprobs")
     for look in looks:
         told = ", ".join(f"{token(one.text)} {logprob(one.logprob)}" for one in look.choices[:_CHOICES])
-        spread = look.margins
-        lead = (
-            UNKNOWN
-            if spread is None
-            else f"{number(spread.median)} ({number(spread.min)} to {number(spread.max)})"
-            if spread.n > 1
-            else number(spread.median)
-        )
         table.add_row(
             Prose(f"{look.condition}, {look.way}"),
             f"{look.reached} of {look.completions}",
-            lead,
+            lead(look),
             Prose(told or look.reason or UNKNOWN),
         )
     return table

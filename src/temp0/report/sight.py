@@ -48,7 +48,7 @@ def sight(fork: Fork) -> Sight | None:
     return Sight(
         counts=tuple(branch.count for branch in fork.branches[:_BRANCHES]),
         tokens=tuple(
-            (_token(text), _looks(text, seen), _moved([known.get(text) for known in logprobs])) for text in shown
+            (token(text), _looks(text, seen), _moved([known.get(text) for known in logprobs])) for text in shown
         ),
         others=len(fork.branches) - len(seen),
     )
@@ -69,6 +69,6 @@ def _moved(logprobs: Sequence[float | None]) -> float | None:
     return max(known) - min(known) if len(known) == len(logprobs) else None
 
 
-def _token(text: str) -> str:
+def token(text: str) -> str:
     """A token made visible, its blanks as marks; an end token has no text."""
     return visible(beginning(text, _LONGEST), spaces=True) if text else "(end)"

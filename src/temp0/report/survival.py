@@ -11,21 +11,22 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from temp0.core.analysis import ForkTree, PromptAnalysis
-from temp0.report.figure import every, percent
+from temp0.core.analysis import ForkTree, PromptAnalysis, Verdict
+from temp0.report.contrast import contrasts
+from temp0.report.figure import every, percent, some
 from temp0.report.plot import Scale, apart, count_axis, drawn, label, mark, share_axis, sheet, write
 
 _MOST = 5
 _HEIGHT = 210.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 340.0, 12.0, 166.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 322.0, 12.0, 166.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """The pairs of one condition: from each `char` on, the share of them whose texts are equal up to and with it."""
+    """Pairs of one condition or between two: from each `char` on, the share whose texts are equal up to and with it."""
 
     name: str
-    completions: int
+    pairs: int
     steps: tuple[tuple[int, float], ...]
 
     @property
@@ -37,7 +38,8 @@ class Curve:
 def survival(prompt: PromptAnalysis) -> tuple[Curve, ...]:
     """A curve for each condition with two completions or more, those without logprobs, or one for all, where many.
 
-    None where answers never fork.
+    One more for the pairs between the two conditions that part most surely, where there is room. None where answers
+    never fork.
     """
     if prompt.tree is None or prompt.tree.fork is None:
         return ()
@@ -48,9 +50,27 @@ def survival(prompt: PromptAnalysis) -> tuple[Curve, ...]:
         everything = {text.sha256: text.count for text in prompt.texts}
         return (_curve(every(len(asked), "condition"), prompt.tree, everything),)
     counts = {text.sha256: dict(text.conditions) for text in prompt.texts}
-    return tuple(
-        _curve(name, prompt.tree, {sha256: own.get(name, 0) for sha256, own in counts.items()}) for name in named
-    )
+    own = {name: {sha256: told.get(name, 0) for sha256, told in counts.items()} for name in named}
+    apart_most = [pair for pair in contrasts(prompt).shown if {pair.a, pair.b} <= set(named)]
+    across = [
+        _across(f"{pair.a} \N{MULTIPLICATION SIGN} {pair.b}", prompt.tree, own[pair.a], own[pair.b])
+        for pair in apart_most
+        if pair.verdict is Verdict.DIVERGED
+    ]
+    return (*(_curve(name, prompt.tree, own[name]) for name in named), *across[: min(1, _MOST - len(named))])
+
+
+def _across(name: str, tree: ForkTree, ours: Mapping[str, int], theirs: Mapping[str, int]) -> Curve:
+    """Of N times M pairs, a fork into branches of n_i and m_i parts N' M' - sum n_i m_i."""
+    pairs = sum(ours.values()) * sum(theirs.values())
+    parted = Counter[int]()
+    for fork in tree.forks():
+        sizes = [
+            (sum(ours[sha256] for sha256 in branch.sha256), sum(theirs[sha256] for sha256 in branch.sha256))
+            for branch in fork.branches
+        ]
+        parted[fork.char] += sum(a for a, _ in sizes) * sum(b for _, b in sizes) - sum(a * b for a, b in sizes)
+    return Curve(name=name, pairs=pairs, steps=_steps(pairs, parted))
 
 
 def _curve(name: str, tree: ForkTree, counts: Mapping[str, int]) -> Curve:
@@ -60,11 +80,17 @@ def _curve(name: str, tree: ForkTree, counts: Mapping[str, int]) -> Curve:
     for fork in tree.forks():
         sizes = [sum(counts[sha256] for sha256 in branch.sha256) for branch in fork.branches]
         parted[fork.char] += sum(sizes) ** 2 - sum(size**2 for size in sizes)
-    left, steps = total * (total - 1), []
-    for char in sorted(char for char, pairs in parted.items() if pairs):
+    ordered = total * (total - 1)
+    return Curve(name=name, pairs=ordered // 2, steps=_steps(ordered, parted))
+
+
+def _steps(pairs: int, parted: Mapping[int, int]) -> tuple[tuple[int, float], ...]:
+    """The share of the pairs that is left after each character at which some part."""
+    left, steps = pairs, []
+    for char in sorted(char for char, gone in parted.items() if gone):
         left -= parted[char]
-        steps.append((char, left / (total * (total - 1))))
-    return Curve(name=name, completions=total, steps=tuple(steps))
+        steps.append((char, left / pairs))
+    return tuple(steps)
 
 
 def survival_figure(prompt: PromptAnalysis) -> Markup | None:
@@ -97,4 +123,4 @@ def survival_figure(prompt: PromptAnalysis) -> Markup | None:
 
 def _words(curve: Curve) -> str:
     first = f", the first pair parts at character {curve.steps[0][0]:,}" if curve.steps else ""
-    return f"{curve.name}: {percent(curve.end)} of the pairs of {curve.completions:,} completions to the end{first}."
+    return f"{curve.name}: {percent(curve.end)} of {some(curve.pairs, 'pair')} to the end{first}."

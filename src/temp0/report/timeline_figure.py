@@ -28,9 +28,9 @@ Row = tuple[str, str, list[TimelineEntry]]
 
 
 def timeline_figure(prompt: PromptAnalysis) -> Markup | None:
-    """The attempts, drawn; `None` where all were alike, or none is known."""
+    """The attempts, drawn; `None` where all were alike, or no time is known, as of an imported run."""
     rows = _rows(prompt)
-    if len(rows) < 2:
+    if len(rows) < 2 or not any(one.ended_s > one.started_s for one in prompt.timeline):
         return None
     first = min(one.started_s for one in prompt.timeline)
     took_s = max(0.001, max(one.ended_s for one in prompt.timeline) - first)

@@ -43,6 +43,16 @@ def beginning(text: str, limit: int) -> str:
     return shown if len(shown) <= limit else visible(text[: _head(text, limit - 1)]).rstrip() + ELLIPSIS
 
 
+def glimpse(text: str, limit: int) -> str:
+    """A beginning that is never blank: where blanks are all there is, they are marked.
+
+    >>> glimpse("  ", 5), glimpse(" a", 5)
+    ('␣␣', ' a')
+    """
+    shown = beginning(text, limit)
+    return shown if shown.strip() else visible(shown, spaces=True)
+
+
 def ending(text: str, limit: int) -> str:
     """At most `limit` characters from a text's end, made visible; cut as a beginning is."""
     shown = visible(text[-limit - 1 :])

@@ -13,22 +13,24 @@ from itertools import count
 
 from temp0.core.analysis import Branch, Fork, PromptAnalysis
 from temp0.report.visible import elided
+from temp0.report.word import from_word
 
 _MOST_BRANCHES, _MOST_OF_A_FORK, _MOST_DEPTH = 80, 12, 24
-_LONGEST, _SHORTEST = 4_000, 80
+_LONGEST, _SHORTEST, _HEAD = 4_000, 80, 100
 
 Conditions = Mapping[str, tuple[tuple[str, int], ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One branch: its words up to the next fork, and the branches from there.
+    """One branch: its words up to the next fork, and the branches from there; `head` begins with its first whole word.
 
     `folded` says that it forks again in ways that are not shown; `sha256` is its text's where it is the only one.
     `others` branches beside `below`, with `others_count` completions, are left out.
     """
 
     count: int
+    head: str
     text: str
     conditions: tuple[tuple[str, int], ...]
     sha256: str | None
@@ -71,20 +73,29 @@ def _opened(root: Fork) -> dict[int, Fork]:
     return opened
 
 
-def _step(branch: Branch, opened: Mapping[int, Fork], conditions: Conditions, names: Sequence[str], limit: int) -> Step:
+def _step(
+    branch: Branch,
+    opened: Mapping[int, Fork],
+    conditions: Conditions,
+    names: Sequence[str],
+    limit: int,
+    before: str = "",
+) -> Step:
+    """A branch, `before` being the end of what comes before it."""
     fork = branch.fork if branch.fork and id(branch.fork) in opened else None
     branches, hidden = (fork.branches[:_MOST_OF_A_FORK], fork.branches[_MOST_OF_A_FORK:]) if fork else ((), ())
-    counts = Counter[str]()
+    whole, counts = before + branch.text, Counter[str]()
     for sha256 in branch.sha256:
         counts.update(dict(conditions[sha256]))
     return Step(
         count=branch.count,
+        head=from_word(before + branch.text[:_HEAD], len(before)) if branch.text else "",
         text=elided(branch.text, limit),
         conditions=tuple((name, counts[name]) for name in names if counts[name]),
         sha256=branch.sha256[0] if len(branch.sha256) == 1 else None,
         finish=", ".join(one.reason for one in branch.finishes[:3] if one.reason),
         char=fork.char if fork else None,
-        below=tuple(_step(one, opened, conditions, names, limit) for one in branches),
+        below=tuple(_step(one, opened, conditions, names, limit, whole[-_HEAD:]) for one in branches),
         others=len(hidden),
         others_count=sum(one.count for one in hidden),
         folded=branch.fork is not None and fork is None,

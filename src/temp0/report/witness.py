@@ -74,7 +74,7 @@ def _shortfall(short: Sequence[Company]) -> str:
             return f"at most {max(peaks)} of ours were in flight" if peaks else "fewer of ours were in flight"
         case "late":
             ours = f"{max(peaks)} of ours were in flight, but" if peaks else "ours were in flight, but"
-            return f"the load came too late: {ours} not while the judged ones ran"
+            return f"the load came too late ({ours} not while the judged ones ran)"
     return "the server gives no count of its own, and the time saved does not show that requests ran together"
 
 
@@ -113,8 +113,12 @@ def _cached(cache: Cache, told: Sequence[CachedTokens]) -> str:
     if not told:
         return "the server does not tell how many prompt tokens came from its cache"
     low, high, n = min(one.min for one in told), max(one.max for one in told), sum(one.n for one in told)
-    counted = f"the server counted {spread(low, high)} cached prompt tokens ({some(n, 'completion')})"
+    counted = f"the server counted {spread(low, high)} prompt tokens from its cache ({some(n, 'completion')})"
     if not high:
         counted = f"by the server's count no prompt token came from its cache ({some(n, 'completion')})"
         return f"not warm: {counted}" if cache == "warm" else counted
-    return {"cold": f"not cold: {counted}", "warm": counted, "as-found": f"as found, {counted}"}[cache]
+    return {
+        "cold": f"not cold: {counted}",
+        "warm": counted,
+        "as-found": f"the prefix cache was used as found: {counted}",
+    }[cache]

@@ -13,7 +13,7 @@ import numpy as np
 
 from temp0.core.cause.evidence import Group, Labelled, Pool
 from temp0.core.comparison import Stratum, kinds
-from temp0.core.facts import Facts, completions, grouped
+from temp0.core.facts import Facts, completions
 from temp0.core.header import tells_machine
 from temp0.core.plan import Condition
 from temp0.core.run import Attempt, Completion

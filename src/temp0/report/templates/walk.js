@@ -57,7 +57,12 @@
     let chosen = null;
     const bar = made("p", "", "bar-of-buttons");
     const each = (open) => () => walk.querySelectorAll("details").forEach((one) => { one.open = open; });
-    bar.append(button("open all", each(true)), button("close all", each(false)));
+    const prompt = walk.closest("section").querySelector("h2 bdi").textContent;
+    for (const [word, open] of [["open", true], ["close", false]]) {
+      const all = button(word + " all", each(open));
+      all.setAttribute("aria-label", word + " all branches of " + prompt);
+      bar.append(all);
+    }
     walk.querySelector("summary").after(bar);
     walk.append(told);
     for (const leaf of walk.querySelectorAll(".leaf")) {
@@ -69,9 +74,9 @@
           await navigator.clipboard.writeText(pieces(leaf, walk));
           one.textContent = "copied as shown";
         } catch {
-          const whole = made("pre", pieces(leaf, walk));
-          told.replaceChildren(made("p", "This browser does not let a page copy; here is the answer, selected.", "note"), whole);
-          getSelection().selectAllChildren(whole);
+          const answer = made("pre", pieces(leaf, walk));
+          told.replaceChildren(made("p", "This browser does not let a page copy; here is the answer, selected.", "note"), answer);
+          getSelection().selectAllChildren(answer);
         }
       });
       const compare = button("compare", () => {
@@ -85,8 +90,8 @@
         }
         told.scrollIntoView({ block: "nearest" });
       });
-      copy.setAttribute("aria-label", "copy answer " + name);
-      compare.setAttribute("aria-label", "compare answer " + name);
+      copy.setAttribute("aria-label", "copy this answer: " + name + " of " + prompt);
+      compare.setAttribute("aria-label", "compare " + name + " of " + prompt);
       const buttons = made("p", "", "bar-of-buttons");
       buttons.append(copy, compare);
       inside.append(buttons);
