@@ -10,6 +10,8 @@ PLAN := --alone 4 -n 16 --company 1,8 --max-tokens 64
 # Groups of tests that need more than temp0 itself: peer (llama.cpp's server), reference (torch, transformers),
 # logs (inspect_ai and lm-eval; promptfoo where npm has installed it).
 GROUPS ?=
+# Tests of one file stay in one process, whose servers and models they share.
+WORKERS ?= 2
 FUZZ_MINUTES ?= 10
 
 .PHONY: demo test fuzz format bench bench-peers calibration gallery clean
@@ -26,7 +28,7 @@ test: $(VENV)/test.done $(VENV)/model.done $(GROUPS:%=$(VENV)/%.done)
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
 fuzz: $(VENV)/test.done
 	$(BIN)/python tests/fuzz/fuzz.py --minutes $(FUZZ_MINUTES)

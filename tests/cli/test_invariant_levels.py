@@ -23,7 +23,7 @@ def judged(arithmetic: str, folder: Path, *plan: str) -> Mapping[str, Any]:
     """The analysis of a plan of which every attempt was answered."""
     call = temp0(
         "probe", "--arithmetic", arithmetic, "--threads", "1", "--prompt", PROMPT, "--max-tokens", "12", *plan,
-        "--json", *in_store(folder), timeout_s=240,
+        "--json", *in_store(folder),
     )  # fmt: skip
     found = document(call)
     unanswered = [one["name"] for one in found["prompts"][0]["conditions"] if one["completions"] < one["attempts"]]

@@ -133,7 +133,7 @@ def test_what_cannot_be_right_is_a_usage_error_that_says_so(arguments: tuple[str
 def test_the_built_in_engine_is_priced_against_itself() -> None:
     call = temp0(
         "tax", "--in-flight", "1,2", "--rounds", "1", "--max-tokens", "4", "--threads", "1", "--ttft-tokens", "64",
-        "--json", timeout_s=280,
+        "--json",
     )  # fmt: skip
     found = document(call)
     assert found["exit_code"] == 0, call.stderr

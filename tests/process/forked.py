@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-PATIENCE_S = 120
+PATIENCE_S = 280
 SOURCE = Path(__file__).parents[2] / "src"
 IMPORTED = [
     ".".join(path.relative_to(SOURCE).with_suffix("").parts)

@@ -13,7 +13,7 @@ from temp0.report.card import card, code, plain
 def test_the_card_begins_with_the_verdict_and_ends_with_the_commands():
     told = card(five_prompts())
     assert told.startswith("### ❌ temp0: diverged — ")
-    assert "`temp0 show " in told.rstrip().splitlines()[-2]
+    assert "`temp0 show " in told.rstrip().splitlines()[-3]
     assert told.endswith("as a page\n")
 
 

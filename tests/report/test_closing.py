@@ -21,7 +21,7 @@ def unanswered_for(reason: str, *, finished: bool = False) -> samples.Analysis:
 
 def test_an_unfinished_run_says_how_to_finish_it() -> None:
     assert again(replace(samples.agreed(), finished=False))[0][0] == "temp0 probe --resume 01k4x9w2vq"
-    assert [command.split()[1] for command, _ in again(samples.agreed())] == ["show", "report"]
+    assert [command.split()[1] for command, _ in again(samples.agreed())] == ["show", "report", "probe"]
 
 
 @pytest.mark.parametrize("reason", ["refused", "http-401", "http-403", "http-404"])
@@ -80,7 +80,7 @@ def test_unknown_margins_say_why_each_reason_once() -> None:
 def test_commands_name_a_store_of_its_own_as_a_shell_reads_it() -> None:
     commands = again(replace(samples.agreed(), finished=False), store="my runs/a.db")
 
-    assert [shlex.split(command)[-2:] for command, _ in commands] == [["--store", "my runs/a.db"]] * 3
+    assert [shlex.split(command)[-2:] for command, _ in commands] == [["--store", "my runs/a.db"]] * 4
     assert "temp0 show 01k4x9w2vq --store &#39;my runs/a.db&#39;" in html(samples.agreed(), store="my runs/a.db")
     assert "temp0 show 01k4x9w2vq --store 'my runs/a.db'" in terminal_text(
         samples.agreed(), width=80, store="my runs/a.db"

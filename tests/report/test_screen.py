@@ -193,7 +193,8 @@ def test_only_prompts_that_diverged_are_shown_in_full_where_there_are_many() -> 
 
 
 def test_how_to_see_it_again_comes_last() -> None:
-    assert "temp0 show 01k4x9w2vq" in plain(samples.agreed).splitlines()[-2]
+    assert "temp0 show 01k4x9w2vq" in plain(samples.agreed).splitlines()[-3]
+    assert "temp0 probe --again 01k4x9w2vq" in plain(samples.agreed).splitlines()[-1]
 
 
 def test_equal_analyses_give_equal_text() -> None:

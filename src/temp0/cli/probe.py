@@ -14,6 +14,8 @@ from temp0.cli.sigterm import carried_out
 from temp0.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from temp0.core.plan import Plan, Prompt
     from temp0.core.run import Run
     from temp0.workflow.keeping import Store
@@ -52,6 +54,8 @@ PLAN_OPTIONS = (
     "extra_json",
     "not_greedy",
 )
+ADDRESS_OPTIONS = ("model", "api", "extra_json")
+"""Those of them that belong to an endpoint: beside --again, another URL may need its own."""
 
 
 SWITCH = click.Choice(["off", "on", "both"])
@@ -131,6 +135,11 @@ SWITCH = click.Choice(["off", "on", "both"])
 )
 @click.option("--dry-run", is_flag=True, help="Say what the plan costs and can find, and send nothing.")
 @click.option("--resume", metavar="RUN", help="Finish a stored run: the beginning of its id, or `last`.")
+@click.option(
+    "--again",
+    metavar="RUN",
+    help="Ask a stored run's plan anew, as a run of its own: of the endpoint that it asked, or of URL.",
+)
 @transport.options
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write the report as a page.")
 @options.store
@@ -158,7 +167,9 @@ def probe(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
     """
     if given["dry_run"] and given["resume"] is not None:
         raise UsageError("--dry-run prices a new plan; leave out --resume, whose cost is said before it goes on")
-    if given["dry_run"]:
+    if given["again"] is not None and given["resume"] is not None:
+        raise UsageError("--again asks anew and --resume goes on; give one of them")
+    if given["dry_run"] and given["again"] is None:
         return _dry_run(*_plan(given), as_json)
     from temp0.workflow.keeping import open_store
     from temp0.workflow.showing import check_writable
@@ -166,6 +177,8 @@ def probe(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
     if given["html"]:
         check_writable(given["html"])
     with open_store(given["store"]) as store:
+        if given["dry_run"]:
+            return _dry_run(_asked_before(ctx, given, store).plan, frozenset(), as_json)
         sitting = _sit(ctx, given, store)
     return _end(sitting, as_json, given["html"], given["store"])
 
@@ -179,7 +192,9 @@ def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
     from temp0.workflow.probing import probe as probing
 
     resume = _resumed(ctx, given, store) if given["resume"] is not None else None
-    plan, optional = (resume.plan, frozenset[str]()) if resume else _plan(given)
+    again = _asked_before(ctx, given, store) if given["again"] is not None else None
+    known = resume or again
+    plan, optional = (known.plan, frozenset[str]()) if known else _plan(given)
     _check_limit(plan, resume, given["max_requests"])
     console = Console(stderr=True, highlight=False)
     with progress(console) as shown:
@@ -190,11 +205,11 @@ def _sit(ctx: click.Context, given: dict[str, Any], store: Store) -> Sitting:
                 console.print(options.plain(line), markup=False, soft_wrap=True)
             shown.begin(sum(block.size for block in start.blocks))
 
-        if resume is None and given["url"] is None:
+        if known is None and given["url"] is None:
             console.print("starting the built-in engine ...")
         sitting = probing(
             plan,
-            transport.where(given, resume),
+            transport.where(given, resume or (again if given["url"] is None else None)),
             optional=optional,
             store=store,
             resume=resume,
@@ -246,13 +261,34 @@ def _dry_run(plan: Plan, optional: frozenset[str], as_json: bool) -> int:
 
 def _resumed(ctx: click.Context, given: dict[str, Any], store: Store) -> Run:
     """The stored run to go on with; its own plan and endpoint hold, so that none may be given beside it."""
-    also = [name for name in PLAN_OPTIONS if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE]
-    if also:
+    if also := _also(ctx, PLAN_OPTIONS):
         raise UsageError(f"--resume goes on with the run's own plan; leave out {', '.join(also)}")
     run = store.load(store.resolve(given["resume"]))
     if given["url"] not in (None, run.address.url):
         raise UsageError(f"run {run.id} was made with {run.address.url}; leave out the URL, or give that one")
     return run
+
+
+def _asked_before(ctx: click.Context, given: dict[str, Any], store: Store) -> Run:
+    """The stored run whose plan is asked anew; its endpoint is asked unless the URL names another."""
+    of_plan = [name for name in PLAN_OPTIONS if given["url"] is None or name not in ADDRESS_OPTIONS]
+    if also := _also(ctx, of_plan):
+        raise UsageError(f"--again asks the run's own plan; leave out {', '.join(also)}")
+    run = store.head(store.resolve(given["again"]))
+    if run.untold:
+        raise UsageError(f"run {run.id} was imported, and does not tell how it was asked")
+    told = {text.partition(":")[0].strip().lower() for text in given["headers"]}
+    lacking = [name for name in run.address.headers.split() if name.lower() not in told]
+    if given["url"] is None and lacking:
+        raise UsageError(
+            f"run {run.id} was made with headers whose values are not kept; give again: {', '.join(lacking)}"
+        )
+    return run
+
+
+def _also(ctx: click.Context, names: Iterable[str]) -> list[str]:
+    """Which of these options were given."""
+    return [name for name in names if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE]
 
 
 def _check_limit(plan: Plan, resume: Run | None, most: int | None) -> None:

@@ -42,6 +42,8 @@ def again(analysis: Analysis, *, store: str | None = None) -> tuple[tuple[str, s
         (f"temp0 show {run}{kept}", "this analysis again"),
         (f"temp0 report {run} -o report.html{kept}", "as a page"),
     ]
+    if can_be_asked(analysis.address):
+        commands.append((f"temp0 probe --again {run}{kept}", "asks the same anew, or another URL"))
     if analysis.verdict is Verdict.DIVERGED and can_be_asked(analysis.address):
         commands.insert(0, (f"temp0 explain {run}{kept}", "asks again at its forks"))
     if not analysis.finished and not _is_hopeless(analysis):

@@ -169,6 +169,12 @@ class Store:
         with self._database.reading() as connection:
             return summaries(connection)
 
+    def head(self, run_id: str) -> Run:
+        """The run without its attempts: who was asked, and what."""
+        database, number = self._place(run_id)
+        with database.reading() as connection:
+            return reading.header(connection, number)
+
     def load(self, run_id: str) -> Run:
         """The whole run: attempts by their order, samples as they were appended."""
         database, number = self._place(run_id)
