@@ -14,7 +14,7 @@ def test_the_card_begins_with_the_verdict_and_ends_with_the_commands():
     told = card(five_prompts())
     assert told.startswith("### ❌ temp0: diverged — ")
     assert "`temp0 show " in told.rstrip().splitlines()[-3]
-    assert told.endswith("as a page\n")
+    assert told.endswith("asks the same anew, or another URL\n")
 
 
 def test_agreement_says_how_far_it_reaches():
