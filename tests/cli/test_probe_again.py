@@ -1,11 +1,12 @@
 """A stored run's plan asked anew, of the same endpoint or of another."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command import document, in_store, temp0
 
-from temp0.core.run import Run
+from temp0.core.run import Address, Run
 from temp0.store import Store
 
 PLAN = ("--prompt", "Say hi.", "--prompt", "Say ho.", "-n", "3", "--company", "1,2", "--max-tokens", "7", "--seed", "5")
@@ -43,6 +44,17 @@ def test_a_dry_run_prices_the_plan_and_sends_nothing(store: tuple[str, ...]) -> 
     assert call.returncode == 0
     assert "12 judged requests" in call.stdout
     assert len(stored(store)) == 1
+
+
+def test_headers_whose_values_are_not_kept_must_be_given_again(store: tuple[str, ...]) -> None:
+    (first,) = stored(store)
+    address = Address(url="http://127.0.0.1:9/v1", api="openai-chat", model="m", headers="x-team")
+    with Store.open(Path(store[-1])) as kept:
+        kept.begin(replace(first, id="0123456789ab", address=address))
+    call = temp0("probe", "--again", "last", "--dry-run", *store)
+    assert (call.returncode, "give again: x-team" in call.stderr) == (2, True)
+    assert temp0("probe", "--again", "last", "--dry-run", "--header", "X-Team: red", *store).returncode == 0
+    assert temp0("probe", "fake:", "--again", "last", "--dry-run", *store).returncode == 0
 
 
 def test_an_imported_run_cannot_be_asked_anew(store: tuple[str, ...], tmp_path: Path) -> None:

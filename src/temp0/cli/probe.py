@@ -271,18 +271,16 @@ def _resumed(ctx: click.Context, given: dict[str, Any], store: Store) -> Run:
 
 def _asked_before(ctx: click.Context, given: dict[str, Any], store: Store) -> Run:
     """The stored run whose plan is asked anew; its endpoint is asked unless the URL names another."""
+    from temp0.workflow.probing import refuse_lacking_headers
+
     of_plan = [name for name in PLAN_OPTIONS if given["url"] is None or name not in ADDRESS_OPTIONS]
     if also := _also(ctx, of_plan):
         raise UsageError(f"--again asks the run's own plan; leave out {', '.join(also)}")
     run = store.head(store.resolve(given["again"]))
     if run.untold:
         raise UsageError(f"run {run.id} was imported, and does not tell how it was asked")
-    told = {text.partition(":")[0].strip().lower() for text in given["headers"]}
-    lacking = [name for name in run.address.headers.split() if name.lower() not in told]
-    if given["url"] is None and lacking:
-        raise UsageError(
-            f"run {run.id} was made with headers whose values are not kept; give again: {', '.join(lacking)}"
-        )
+    if given["url"] is None:
+        refuse_lacking_headers(run, [text.partition(":")[0].strip() for text in given["headers"]])
     return run
 
 

@@ -209,10 +209,7 @@ def _dialect(endpoint: Endpoint) -> tuple[str, ...]:
 
 async def _resumed(run: Run, endpoint: Endpoint) -> Start:
     """What is left of a run, in its plan's own order if nothing was asked, else in a new seeded one."""
-    if lacking := sorted({*run.address.headers.split()} - {*endpoint.address.headers.split()}):
-        raise UsageError(
-            f"run {run.id} was made with headers whose values are not kept; give again: {', '.join(lacking)}"
-        )
+    refuse_lacking_headers(run, endpoint.address.headers.split())
     if endpoint.address != run.address:
         raise EndpointError(f"run {run.id} was made with {run.address}, not with {endpoint.address}")
     blocks = list(run.remaining())
@@ -224,6 +221,14 @@ async def _resumed(run: Run, endpoint: Endpoint) -> Start:
     if isinstance(cold, ColdMeans) and cold.by != run.cold_by:
         raise EndpointError(f"run {run.id} was made cold by {run.cold_by}, and here it would be by {cold.by}")
     return Start(run=run, blocks=tuple(blocks), cold=cold if isinstance(cold, ColdMeans) else None)
+
+
+def refuse_lacking_headers(run: Run, given: Iterable[str]) -> None:
+    """Raise UsageError where a run was made with headers that are not among the names given."""
+    if lacking := sorted({*run.address.headers.split()} - {name.lower() for name in given}):
+        raise UsageError(
+            f"run {run.id} was made with headers whose values are not kept; give again: {', '.join(lacking)}"
+        )
 
 
 async def _cold(conditions: Iterable[Condition], endpoint: Endpoint) -> ColdMeans | NoColdMeans | None:
