@@ -102,11 +102,11 @@ def _first(store: Store, named: str) -> Run:
     """The run that is meant; by `last` never a second pass that continued the answers of another run."""
     from temp0.core.second_pass import first_prompts
 
-    found, back = store.load(store.resolve(named)), 0
+    found, back = store.head(store.resolve(named)), 0
     while named == "last" and first_prompts(found.plan) != found.plan.prompts:
         back += 1
-        found = store.load(store.resolve(f"last~{back}"))
-    return found
+        found = store.head(store.resolve(f"last~{back}"))
+    return store.load(found.id)
 
 
 def _plan(first: Run, given: dict[str, Any]) -> Plan:

@@ -56,14 +56,17 @@ class Logs:
 
 def read_log(path: Path, requests: Mapping[str, Asked] | None = None) -> Log:
     """The answers of one file, whoever wrote it. Raises LogFileError for a file that nobody here can read."""
-    data = contents(path)
+    return _read_log(path, contents(path), requests or {})
+
+
+def _read_log(path: Path, data: bytes, requests: Mapping[str, Asked]) -> Log:
     names = members(data)
     if is_inspect_log(names, data):
         return read_inspect_log(path, data)
     if is_promptfoo_log(names):
         return read_promptfoo_log(path, data)
     if is_openai_batch(names):
-        return read_openai_batch(path, data, requests or {})
+        return read_openai_batch(path, data, requests)
     if is_lm_eval_log(names):
         return read_lm_eval_log(path, data)
     if is_jsonl(names, data):
@@ -82,11 +85,12 @@ def read_logs(paths: Sequence[Path]) -> Logs:
     places = [path.resolve() for path in paths]
     if twice := next((path for path, place in zip(paths, places, strict=True) if places.count(place) > 1), None):
         raise LogFileError(f"{twice} is named twice: its answers would count twice")
-    inputs = [path for path in paths if is_openai_batch_input(members(contents(path)))]
-    requests = {name: asked for path in inputs for name, asked in read_requests(path, contents(path)).items()}
-    logs = [read_log(path, requests) for path in paths if path not in inputs]
+    files = {path: contents(path) for path in paths}
+    inputs = {path: data for path, data in files.items() if is_openai_batch_input(members(data))}
+    requests = {name: asked for path, data in inputs.items() for name, asked in read_requests(path, data).items()}
+    logs = [_read_log(path, data, requests) for path, data in files.items() if path not in inputs]
     if not logs:
-        raise LogFileError(f"{inputs[0]} holds the requests of a batch and no answers: give its output file as well")
+        raise LogFileError(f"{paths[0]} holds the requests of a batch and no answers: give its output file as well")
     _check_alike(logs)
     answers = merged(logs)
     repeated = sum(len(log.answers) for log in logs) - len(answers)

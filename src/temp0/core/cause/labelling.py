@@ -93,14 +93,15 @@ def _pool(known: Facts, condition: Condition) -> Pool | None:
     replicas = present({name: _of_machines(own, texts, blocks) for name, own in replica_labels(answers).items()})
     if not replicas:
         return None
-    all_else_equal = completions(_in_any_company(known, condition))
-    labels = replica_labels(all_else_equal)
-    told = [answer.text for answer in all_else_equal]
-    return Pool(
-        condition=condition,
-        replicas=replicas,
-        machines=tuple(name for name, one in replicas.items() if one.lines_up and _leaves_nothing(labels[name], told)),
-    )
+    lined = [name for name, one in replicas.items() if one.lines_up]
+    return Pool(condition=condition, replicas=replicas, machines=_machines(known, condition, lined) if lined else ())
+
+
+def _machines(known: Facts, condition: Condition, lined: Sequence[str]) -> tuple[str, ...]:
+    """Which of these labels leave nothing to company in any condition that differs from this one in company alone."""
+    answers = completions(_in_any_company(known, condition))
+    labels, texts = replica_labels(answers), [answer.text for answer in answers]
+    return tuple(name for name in lined if _leaves_nothing(labels[name], texts))
 
 
 def _of_machines(values: Values, texts: Sequence[str], blocks: Sequence[int]) -> Labelled | None:
