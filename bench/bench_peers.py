@@ -21,7 +21,7 @@ from peers.table import first_tokens, rates, ratios
 from peers.target import targets
 from peers.terms import terms
 from run import NOTEBOOK, machine
-from temp0.engine.arithmetic import usable_cores
+from temp0.kernels import usable_cores
 from temp0.workflow.planning import built_in_prompts
 
 IN_FLIGHT = (1, 4, 8, 16)

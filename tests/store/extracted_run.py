@@ -29,9 +29,11 @@ def extracted_chapters(run: Run) -> list[Chapter]:
 def _still(chapter: Chapter) -> bool:
     """Whether a time of creation stands still, so that replays may be told by it."""
     return stand_still(
-        (one.outcome.created, one.started_s, one.ended_s)
-        for one in chapter.judged
-        if isinstance(one.outcome, Completion) and one.outcome.created is not None
+        [
+            (one.outcome.created, one.started_s, one.ended_s)
+            for one in chapter.judged
+            if isinstance(one.outcome, Completion) and one.outcome.created is not None
+        ]
     )
 
 

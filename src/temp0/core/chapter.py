@@ -7,12 +7,14 @@ which of the two it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count
 
 from temp0.core.company import Pace, paces
 from temp0.core.plan import Prompt
+from temp0.core.register import Predecessors, Question, Register, register
 from temp0.core.run import Attempt, Completion, Run
 
 
@@ -43,7 +45,7 @@ class Chapter:
     prompt: Prompt
     judged: tuple[Attempt, ...]
     fillers: tuple[Attempt, ...]
-    predecessors: Mapping[int, tuple[str, str]]
+    predecessors: Mapping[int, Question]
 
 
 def preface(run: Run) -> Preface:
@@ -72,43 +74,33 @@ def _shared_ids(run: Run) -> frozenset[str]:
 def chapters(run: Run) -> Iterator[Chapter]:
     """The chapters of a run in memory, in the plan's order."""
     attempts = sorted(run.attempts, key=lambda attempt: attempt.order)
-    known = {attempt.order: (attempt.prompt, attempt.condition) for attempt in attempts}
+    known = _register(attempts)
     judged: dict[str, list[Attempt]] = {prompt.id: [] for prompt in run.plan.prompts}
-    fillers: dict[str, list[Attempt]] = {prompt.id: [] for prompt in run.plan.prompts}
-    alone = frozenset(condition.name for condition in run.plan.conditions if condition.company == 1)
-    kept, late = _fillers_by_block(attempts)
+    beside: dict[int, list[Attempt]] = {}
     for attempt in attempts:
-        if attempt.role == "judged" and attempt.prompt in judged:
+        if attempt.role == "filler":
+            beside.setdefault(attempt.block, []).append(attempt)
+        elif attempt.prompt in judged:
             judged[attempt.prompt].append(attempt)
-    for name, own in judged.items():
-        blocks = dict.fromkeys((one.block, one.condition) for one in own)
-        beside = {filler.order: filler for block, _ in blocks for filler in kept[block]}
-        beside |= {
-            filler.order: filler
-            for block, condition in blocks
-            for filler in late.get(block, ())
-            if condition not in alone or filler.prompt == name
-        }
-        fillers[name] = [beside[order] for order in sorted(beside)]
+    before = known.earlier(beside)
+    alone = frozenset(condition.name for condition in run.plan.conditions if condition.company == 1)
     for prompt in run.plan.prompts:
         own = judged[prompt.id]
+        fillers: dict[int, Attempt] = {}
+        for block, condition in dict.fromkeys((one.block, one.condition) for one in own):
+            late = beside[before[block]] if block in before else ()
+            fillers |= {filler.order: filler for filler in beside.get(block, ())}
+            fillers |= {one.order: one for one in late if condition not in alone or one.prompt == prompt.id}
         yield Chapter(
             prompt=prompt,
             judged=tuple(own),
-            fillers=tuple(fillers[prompt.id]),
-            predecessors={
-                attempt.order: known[attempt.predecessor]
-                for attempt in own
-                if attempt.predecessor is not None and attempt.predecessor in known
-            },
+            fillers=tuple(fillers[order] for order in sorted(fillers)),
+            predecessors=Predecessors(own, known),
         )
 
 
-def _fillers_by_block(attempts: list[Attempt]) -> tuple[dict[int, list[Attempt]], dict[int, list[Attempt]]]:
-    """For each block the fillers sent in it, and those of the block before it in time, which may run on into it."""
-    in_time = list(dict.fromkeys(attempt.block for attempt in attempts))
-    own: dict[int, list[Attempt]] = {block: [] for block in in_time}
-    for attempt in attempts:
-        if attempt.role == "filler":
-            own[attempt.block].append(attempt)
-    return own, {block: own[earlier] for earlier, block in pairwise(in_time)}
+def _register(attempts: Sequence[Attempt]) -> Register:
+    number_of = defaultdict[Question, int](count().__next__)
+    questions = [number_of[attempt.prompt, attempt.condition] for attempt in attempts]
+    orders, blocks = [attempt.order for attempt in attempts], [attempt.block for attempt in attempts]
+    return register(orders, blocks, questions, list(number_of))

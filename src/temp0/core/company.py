@@ -222,10 +222,11 @@ def _span(block: Sequence[Attempt]) -> tuple[float, float]:
 def paces(attempts: Sequence[Attempt], alone: frozenset[str]) -> dict[str, Pace]:
     """The pace of each prompt, over its completions under the conditions named in `alone`."""
     seen: dict[str, list[tuple[float, int]]] = {}
-    for attempt in attempts:
-        if attempt.role == "judged" and attempt.condition in alone and isinstance(attempt.outcome, Completion):
-            took = attempt.ended_s - attempt.started_s
-            seen.setdefault(attempt.prompt, []).append((took, len(attempt.outcome.text)))
+    lonely = [one for one in attempts if one.condition in alone and one.role == "judged"]
+    for attempt in lonely:
+        answer = attempt.outcome
+        if isinstance(answer, Completion):
+            seen.setdefault(attempt.prompt, []).append((attempt.ended_s - attempt.started_s, len(answer.text)))
     return {
         prompt: Pace(alone_s=median(took for took, _ in pairs), length=median(length for _, length in pairs))
         for prompt, pairs in seen.items()

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, lgamma
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
-from scipy.stats import random_table
 
 from temp0.core.estimate import Table
 
@@ -27,6 +27,8 @@ DRAWS, FEWEST_DRAWS, DRAWS_IN_ALL = 4_999, 199, 200_000
 BATCH = 200
 ENOUGH = 30
 """Hits after which sampling stops: the p value is far from small by then (Besag and Clifford, 1991)."""
+FEW_EACH = 7
+"""Blocks for each of many labels up to which drawing them one by one is faster than drawing a count for each label."""
 TOLERANCE = 1e-9
 
 Tables = NDArray[np.float64]
@@ -105,7 +107,9 @@ class Kinds:
         sizes = self.sizes[used]
         repeated = np.rint(self.shares[self.of[used]] * sizes[:, None]).astype(np.int64)
         counts = np.zeros((int(labels.max()) + 1, self.shares.shape[1] + 1), dtype=np.int64)
-        np.add.at(counts, labels, np.column_stack([repeated, sizes - repeated.sum(axis=1)]))
+        told = np.column_stack([repeated, sizes - repeated.sum(axis=1)])
+        for label in range(len(counts)):
+            counts[label] = told[labels == label].sum(axis=0)
         similar = np.diag([1.0] * self.shares.shape[1] + [0.0])
         return stratum(counts[counts.sum(axis=1) > 0], similar)
 
@@ -168,8 +172,9 @@ def change(part: Stratum, tables: Tables) -> NDArray[np.float64]:
     """
     blocks = part.blocks
     so_far = np.cumsum(part.labels)[:-1] / blocks
-    gone = np.cumsum(tables, axis=1)[:, :-1] - so_far[None, :, None] * part.kinds[None, None, :]
-    scaled = (gone**2).sum(axis=2) / (so_far * (1 - so_far) * blocks)[None, :]
+    gone = np.cumsum(tables[:, :-1], axis=1)
+    gone -= so_far[:, None] * part.kinds
+    scaled = np.einsum("dlk,dlk->dl", gone, gone) / (so_far * (1 - so_far) * blocks)
     largest: NDArray[np.float64] = scaled.max(axis=1)
     return largest
 
@@ -179,9 +184,10 @@ def p_value(strata: Sequence[Stratum], *, seed: int, statistic: Statistic = acro
 
     `None` without strata, and where `draws` is 0 and nothing could be enumerated. Labels are permuted within each
     stratum. One stratum of two labels is enumerated up to 1,000 tables, each weighed by its (multivariate
-    hypergeometric) probability; else tables are drawn with their margins fixed (Patefield, 1981), at most 4,999 times
-    (199 with a thousand strata) and until 30 were as large, and p = (1 + hits) / (1 + draws) (Phipson and Smyth,
-    2010). Misleads where blocks are few: p cannot fall below one over the ways to label them.
+    hypergeometric) probability; else tables are drawn with their margins fixed (as multivariate hypergeometric counts
+    where labels or kinds are two, else after Patefield, 1981), at most 4,999 times (199 with a thousand strata) and
+    until 30 were as large, and p = (1 + hits) / (1 + draws) (Phipson and Smyth, 2010). Misleads where blocks are few:
+    p cannot fall below one over the ways to label them.
 
     >>> four_against_two = stratum(np.array([[4, 0], [0, 2]]), np.eye(2))
     >>> round(p_value([four_against_two], seed=0), 4)
@@ -200,8 +206,8 @@ def p_value(strata: Sequence[Stratum], *, seed: int, statistic: Statistic = acro
     most = max(FEWEST_DRAWS, min(draws, DRAWS_IN_ALL // len(strata)))
     hits = drawn = 0
     while drawn < most and hits < ENOUGH:
-        size = min(BATCH, most - drawn)
-        tables_of = [drawing(size) for drawing in drawings]
+        size = min(max(BATCH, drawn), most - drawn)
+        tables_of = (drawing(size) for drawing in drawings)
         hits += int((_pooled(strata, tables_of, statistic) >= observed).sum())
         drawn += size
     return (1 + hits) / (1 + drawn)
@@ -226,13 +232,17 @@ def cautious_p(
 def _drawing(part: Stratum, random: np.random.Generator) -> Callable[[int], Tables]:
     """What draws so many random tables with the margins of a stratum."""
     labels, margins = part.labels, part.kinds
-    if len(labels) > 2:
+    if len(labels) > 2 and len(margins) > 2:
+        from scipy.stats import random_table  # takes half a second to import, and is seldom needed
+
         table = random_table(labels, margins)
         return lambda size: table.rvs(size=size, random_state=random).astype(np.float64)
+    pair, others, axis = (labels, margins, 1) if len(labels) == 2 else (margins, labels, 2)
+    method: Literal["count", "marginals"] = "count" if min(pair) <= FEW_EACH * len(others) else "marginals"
 
     def drawn(size: int) -> Tables:
-        firsts = random.multivariate_hypergeometric(margins, int(labels[0]), size=size, method="marginals")
-        return np.stack([firsts, margins - firsts], axis=1).astype(np.float64)
+        firsts = random.multivariate_hypergeometric(others, int(pair[0]), size=size, method=method)
+        return np.stack([firsts, others - firsts], axis=axis).astype(np.float64)
 
     return drawn
 

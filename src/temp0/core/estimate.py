@@ -10,8 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
-from scipy.stats import t as student
+from scipy.special import betaincinv, stdtrit
 
 from temp0.core.analysis import Estimate
 
@@ -112,14 +111,14 @@ def _jackknife(table: Table) -> tuple[float, float]:
 @lru_cache(maxsize=1024)
 def _student(freedom: int) -> float:
     """The two-sided 95 % quantile of Student's t."""
-    return float(student.ppf(1 - ALPHA / 2, freedom))
+    return float(stdtrit(freedom, 1 - ALPHA / 2))
 
 
 def _clopper_pearson(share: float, n: int) -> tuple[float, float]:
     """The two-sided exact interval of a share seen in n independent pairs (Clopper and Pearson, 1934)."""
     hits = share * n
-    low = beta.ppf(ALPHA / 2, hits, n - hits + 1) if hits > 0 else 0.0
-    high = beta.ppf(1 - ALPHA / 2, hits + 1, n - hits) if hits < n else 1.0
+    low = betaincinv(hits, n - hits + 1, ALPHA / 2) if hits > 0 else 0.0
+    high = betaincinv(hits + 1, n - hits, 1 - ALPHA / 2) if hits < n else 1.0
     return float(low), float(high)
 
 
@@ -148,7 +147,7 @@ def variant_rate_upper(table: Table) -> float | None:
 @lru_cache(maxsize=1024)
 def _upper_bounds(variants: int, n: int) -> tuple[float, float]:
     """What a share seen in so many of n blocks is at most, one-sided 95 % and 97.5 %."""
-    bound, wider = beta.ppf([1 - ALPHA, 1 - ALPHA / 2], variants + 1, n - variants)
+    bound, wider = betaincinv(variants + 1, n - variants, [1 - ALPHA, 1 - ALPHA / 2])
     return float(bound), float(wider)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from temp0.core.analysis import PromptAnalysis
 from temp0.core.baseline import Baseline, KnownPrompt, listed
@@ -156,8 +156,8 @@ def rate_bounds(hits: int, n: int, confidence: float) -> tuple[float, float]:
     >>> [round(bound, 3) for bound in rate_bounds(0, 59, 0.95)]
     [0.0, 0.05]
     """
-    low = beta.ppf(1 - confidence, hits, n - hits + 1) if hits else 0.0
-    high = beta.ppf(confidence, hits + 1, n - hits) if hits < n else 1.0
+    low = betaincinv(hits, n - hits + 1, 1 - confidence) if hits else 0.0
+    high = betaincinv(hits + 1, n - hits, confidence) if hits < n else 1.0
     return float(low), float(high)
 
 

@@ -134,25 +134,39 @@ def _telling(reasons: Sequence[str]) -> str:
 
 def own_margin(token: Token) -> float | str:
     """A token's logprob minus that of the best other, below 0 where that one is likelier; or why it is unknown."""
-    own = [one.logprob for one in token.top if one.bytes == token.bytes]
-    others = [one.logprob for one in token.top if one.bytes != token.bytes]
     chosen = token.logprob
     if chosen is None or not token.top:
         return NOT_ASKED
-    if not all(logprob <= 0 for logprob in (chosen, *own, *others)):
+    told = _own_and_best_other(token)
+    if told is None or not chosen <= 0:
         return "a logprob above 0, or one that is no number"
+    own, best = told
     if not own:
         return "a branch's token is not among its own alternatives"
     if chosen <= FLOOR:
         return "a floor in place of a branch's logprob"
     if all(abs(logprob - chosen) > SAME_WITHIN for logprob in own):
         return "a branch's token has another logprob among its own alternatives"
-    best = max(others, default=-math.inf)
     if best <= FLOOR:
         return "no second alternative with a logprob above the floor"
     if chosen == best == 0:
         return "the logprobs are all zero, which says nothing"
     return chosen - best
+
+
+def _own_and_best_other(token: Token) -> tuple[list[float], float] | None:
+    """What a token has among its alternatives, and the best of the others; `None` where one is above 0 or no number."""
+    own: list[float] = []
+    best = -math.inf
+    for one in token.top:
+        logprob = one.logprob
+        if not logprob <= 0:
+            return None
+        if one.bytes == token.bytes:
+            own.append(logprob)
+        elif logprob > best:
+            best = logprob
+    return own, best
 
 
 def _logprobs(token: Token) -> dict[bytes, float]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from datetime import datetime
+from operator import itemgetter
 from statistics import median
 
 from temp0.core.header import tells_cache
@@ -60,17 +61,15 @@ def replays(attempts: Sequence[Attempt], *, shared_ids: frozenset[str], head: Ru
     return found
 
 
-def stand_still(told: Iterable[tuple[int, float, float]]) -> bool:
+def stand_still(told: Sequence[tuple[Hashable, float, float]]) -> bool:
     """Whether some time of creation was told for longer than any clock can; where none was, `replays` needs none.
 
     `told` has it with the start and the end of each judged attempt of a prompt.
     """
-    ended: dict[int, float] = {}
-    started: dict[int, float] = {}
-    for created, started_s, ended_s in told:
-        ended[created] = min(ended_s, ended.get(created, ended_s))
-        started[created] = max(started_s, started.get(created, started_s))
-    return any(started[created] - ended_s > RESOLUTION_S + 2 * JITTER_S for created, ended_s in ended.items())
+    started_last = {created: started_s for created, started_s, _ in sorted(told, key=itemgetter(1))}
+    ended_first = {created: ended_s for created, _, ended_s in sorted(told, key=itemgetter(2), reverse=True)}
+    longest_s = RESOLUTION_S + 2 * JITTER_S
+    return any(started_last[created] - ended_s > longest_s for created, ended_s in ended_first.items())
 
 
 def _hit(answer: Completion) -> str | None:

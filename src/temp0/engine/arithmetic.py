@@ -6,7 +6,6 @@ A Linear takes the rows of the whole batch at once, so what a row's bits depend 
 
 from __future__ import annotations
 
-import os
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, Protocol
 
@@ -131,12 +130,9 @@ def arithmetic(
         raise UsageError(f"threads is {threads}, expected 1 to {kernels.MOST_THREADS}")
     if weight_dtype not in {None, *WEIGHT_DTYPES}:
         raise UsageError(f"weight_dtype is {weight_dtype!r}, expected one of: {', '.join(WEIGHT_DTYPES)}")
-    return _ARITHMETICS[name](activations=activations, threads=threads or usable_cores(), weight_dtype=weight_dtype)
-
-
-def usable_cores() -> int:
-    """How many cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return _ARITHMETICS[name](
+        activations=activations, threads=threads or kernels.usable_cores(), weight_dtype=weight_dtype
+    )
 
 
 def _tall(transposed: Array) -> Linear:

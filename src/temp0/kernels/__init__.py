@@ -4,7 +4,7 @@ from temp0.kernels.activation import add_rms_norm, rms_norm, round_bf16, silu_mu
 from temp0.kernels.array import aligned_zeros
 from temp0.kernels.attention import attention
 from temp0.kernels.choice import argmax, log_softmax, softmax
-from temp0.kernels.execution import MOST_THREADS, ORDERS, instruction_set, set_threads, threads
+from temp0.kernels.execution import MOST_THREADS, ORDERS, instruction_set, set_threads, threads, usable_cores
 from temp0.kernels.linear import PackedLinear, linear, pack
 from temp0.kernels.rotary import place_qkv, rotary_tables, rotate
 
@@ -29,4 +29,5 @@ __all__ = [
     "silu_multiply",
     "softmax",
     "threads",
+    "usable_cores",
 ]

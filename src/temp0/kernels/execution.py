@@ -3,6 +3,7 @@
 Neither changes a bit of any result.
 """
 
+import os
 from typing import Literal
 
 from temp0.kernels import _native
@@ -19,6 +20,11 @@ def set_threads(count: int) -> None:
     costs nothing. Calls too small to gain from them stay on the calling thread.
     """
     _native.set_threads(count)
+
+
+def usable_cores() -> int:
+    """How many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def threads() -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
-from operator import attrgetter
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -17,13 +16,15 @@ from sqlalchemy import Connection
 from temp0.core.chapter import Chapter, Preface
 from temp0.core.company import Pace, paces
 from temp0.core.plan import Prompt
+from temp0.core.register import Predecessors
 from temp0.core.run import Attempt, Run
 from temp0.core.text import from_utf8
 from temp0.store.extract import Extract
 from temp0.store.fault import plain_errors
 from temp0.store.reading import header, of_orders, query, rows
-from temp0.store.survey import SURVEYED, Survey, survey
+from temp0.store.survey import BESIDE, SURVEYED, Survey, survey
 
+_FILLERS = f"{query(*BESIDE)} AND role = 'filler'"
 _ANSWERS = of_orders("id", "text", "created")
 _AT_ONCE = 1_000
 
@@ -39,10 +40,11 @@ class Book:
     def preface(self) -> Preface:
         """What must be known of the whole run before one of its prompts can be judged."""
         with plain_errors(self._path):
+            _, shared = self._ids
             return Preface(
                 run=self._run,
-                requests=len(self._survey.asked),
-                shared_ids=frozenset(map(from_utf8, self._shared_ids)),
+                requests=len(self._survey.register.orders),
+                shared_ids=frozenset(map(from_utf8, shared)),
                 paces=self._paces(),
             )
 
@@ -57,44 +59,46 @@ class Book:
 
     @cached_property
     def _survey(self) -> Survey:
-        return survey(rows(self._connection, query(*SURVEYED), self._number))
+        return survey(
+            rows(self._connection, query(*SURVEYED), self._number), rows(self._connection, _FILLERS, self._number)
+        )
 
     def _chapter(self, prompt: Prompt) -> Chapter:
         with plain_errors(self._path):
-            extract, asked = self._extract(), self._survey.asked
+            extract = self._extract()
             judged = extract.judged(prompt.id)
-            before = map(asked.get, map(attrgetter("predecessor"), judged))
             return Chapter(
                 prompt=prompt,
                 judged=judged,
                 fillers=extract.at(self._filler_orders(prompt, judged)),
-                predecessors={one.order: told for one, told in zip(judged, before, strict=True) if told is not None},
+                predecessors=Predecessors(judged, self._survey.register),
             )
 
     def _filler_orders(self, prompt: Prompt, judged: Iterable[Attempt]) -> list[int]:
-        asked, fillers, before = self._survey.asked, self._survey.fillers, self._survey.before
+        about, fillers, before = self._survey.about, self._survey.fillers, self._survey.before
         blocks = dict.fromkeys((one.block, one.condition) for one in judged)
         found = {order for block, _ in blocks for order in fillers.get(block, ())}
         for block, condition in blocks:
             if earlier := fillers.get(before.get(block, block)):
                 is_alone = condition in self._alone
-                found.update(order for order in earlier if not is_alone or asked[order][0] == prompt.id)
+                found.update(order for order in earlier if not is_alone or about[order] == prompt.id)
         return sorted(found)
 
     @cached_property
-    def _shared_ids(self) -> frozenset[bytes]:
-        """Of the ids that came more than once, those that did not come with one text and one time of creation."""
+    def _ids(self) -> tuple[Collection[bytes], Collection[bytes]]:
+        """Of the ids that came more than once, those of one text and one time of creation, and those of several."""
         first: dict[bytes, tuple[bytes, bytes | None]] = {}
-        shared: set[bytes] = set()
-        named = [(order, name) for name, orders in self._survey.repeated.items() for order in orders]
-        for start in range(0, len(named), _AT_ONCE):
-            unsure = [order for order, name in named[start : start + _AT_ONCE] if name not in shared]
+        shared: dict[bytes, int] = {}
+        repeated = [(order, name) for name, orders in self._survey.repeated.items() for order in orders]
+        for start in range(0, len(repeated), _AT_ONCE):
+            known = set(shared.values())
+            unsure = [order for order, name in repeated[start : start + _AT_ONCE] if name not in known]
             doubtful = json.dumps(unsure, allow_nan=False)
             for answers in rows(self._connection, _ANSWERS, self._number, doubtful):
-                for name, text, created in answers:
-                    if first.setdefault(name, (text, created)) != (text, created):
-                        shared.add(name)
-        return frozenset(shared)
+                for id_, text, created in answers:
+                    if first.setdefault(id_, (text, created)) != (text, created):
+                        shared[id_] = hash(id_)
+        return first.keys() - shared.keys(), shared.keys()
 
     def _paces(self) -> dict[str, Pace]:
         """The pace of every prompt where fillers of other prompts keep company, and nothing elsewhere."""
@@ -113,9 +117,5 @@ class Book:
 
     def _extract(self) -> Extract:
         """A new one for each prompt, so that no more is remembered than the texts of one."""
-        return Extract(self._connection, self._number, self._naming)
-
-    @cached_property
-    def _naming(self) -> Collection[bytes]:
-        """The ids that came more than once and name one answer."""
-        return self._survey.repeated.keys() - self._shared_ids
+        naming, _ = self._ids
+        return Extract(self._connection, self._number, naming)

@@ -28,7 +28,7 @@ _SAID = ("reason", "message", "status", "text", "tokens", "finish", "usage", "mo
 _BESIDE = ("reasoning", "tool_calls", "refusal")
 _EXTRACTED = (*_COMMON, *_SAID, *_BESIDE, "id", "created", "headers")
 
-_STARTED, _ENDED, _CREATED = map(_EXTRACTED.index, ("started_s", "ended_s", "created"))
+_MADE = itemgetter(*map(_EXTRACTED.index, ("created", "started_s", "ended_s")))
 
 JUDGED = f"{query(*_EXTRACTED)} AND prompt = ? AND role = 'judged'"
 OF_ORDERS = of_orders(*_EXTRACTED)
@@ -52,14 +52,15 @@ class Extract:
         self._usages = Decoded(usage_from)
         self._texts = Decoded(lambda digest: from_utf8(find(digest)))
         self._tokens = Decoded(lambda digest: unpacked(find(digest)))
+        self._calls = Decoded(tool_calls)
         self._outcomes = Decoded(self._outcome)
-        self._pick: dict[Told, Callable[[list[bytes]], Told]] = {}
+        self._names: list[bytes] = []  # of the last headers: those of one server have the same, as a rule
+        self._pick = _picking([])
 
     def judged(self, prompt_id: str) -> tuple[Attempt, ...]:
         """The judged ones of a prompt."""
         batches = [*rows(self._connection, JUDGED, self._number, utf8(prompt_id))]
-        told = (row for some in batches for row in some if row[_CREATED] is not None)
-        still = stand_still((int(row[_CREATED]), row[_STARTED], row[_ENDED]) for row in told)
+        still = stand_still([told for some in batches for told in map(_MADE, some) if told[0] is not None])
         return self._sorted(batches, keeps_created=still)
 
     def at(self, orders: Sequence[int]) -> tuple[Attempt, ...]:
@@ -121,7 +122,7 @@ class Extract:
             id=self._labels[id_],
             created=None if created is None else int(created),
             headers=tuple(zip(*[map(from_utf8, told)] * 2, strict=True)),
-            tool_calls=() if calls is None else tool_calls(calls),
+            tool_calls=() if calls is None else self._calls[calls],
             refusal=self._texts[refusal],
         )
 
@@ -133,10 +134,11 @@ class Extract:
             pairs = [pair for pair in pairs_from(headers) if _tells(pair[0])]
             return tuple(utf8(one) for pair in pairs for one in pair)
         parts = headers.split(b'"')
-        names = tuple(parts[1::4])
-        if names not in self._pick:
-            self._pick[names] = _picking([place for place, name in enumerate(names) if _tells(from_utf8(name))])
-        return self._pick[names](parts)
+        names = parts[1::4]
+        if names != self._names:
+            self._names = names
+            self._pick = _picking([place for place, name in enumerate(names) if _tells(from_utf8(name))])
+        return self._pick(parts)
 
 
 def _tells(name: str) -> bool:

@@ -1,71 +1,79 @@
 """What must be known of all attempts of a run before one prompt of it can be read.
 
-One pass over the rows, which keeps a few words of each attempt and no answer.
+One pass over the rows, which keeps four numbers of each attempt, and its id only where that came before.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress, pairwise
+from itertools import count
 
+from temp0.core.register import Register, again, register
 from temp0.core.text import from_utf8
-from temp0.store.row import Decoded, Row
+from temp0.store.row import Row
 
-# The columns that a survey is made of.
-SURVEYED = ("order", "prompt", "condition", "block", "role", "id")
+# The columns that a survey is made of: of every attempt, and of fillers once more.
+SURVEYED = ("order", "block", "prompt", "condition", "id")
+BESIDE = ("order", "block", "prompt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
     """What the attempts of a run have to do with each other.
 
-    `asked` gives the prompt and the condition of an attempt by its order, `fillers` the orders of those that were sent
-    in a block, `before` the block with fillers that began just before a block, and `repeated` the orders of each
-    response id, as stored, that came more than once.
+    `fillers` gives the orders of those that were sent in a block, `about` their prompts by order, `before` the block
+    with fillers that began just before a block, and `repeated` the orders of each response id that came more than
+    once, by the hash of the id as stored.
     """
 
-    asked: Mapping[int, tuple[str, str]]
+    register: Register
     fillers: Mapping[int, Sequence[int]]
+    about: Mapping[int, str]
     before: Mapping[int, int]
-    repeated: Mapping[bytes, Sequence[int]]
+    repeated: Mapping[int, Sequence[int]]
 
 
-def survey(batches: Iterable[Sequence[Row]]) -> Survey:
-    """The survey of a run whose attempts come, in any order, as batches of rows of the columns `SURVEYED`."""
-    asked: dict[int, tuple[str, str]] = {}
-    questions = Decoded(lambda told: (from_utf8(told[0]), from_utf8(told[1])))
-    orders: list[int] = []
-    blocks: list[int] = []
-    ids: list[bytes | None] = []
-    fillers: dict[int, list[int]] = {}
+def survey(batches: Iterable[Sequence[Row]], beside: Iterable[Sequence[Row]]) -> Survey:
+    """The survey of a run whose attempts come, in any order, as batches of rows of the columns `SURVEYED`.
+
+    Its fillers come once more, as rows of the columns `BESIDE`.
+    """
+    orders, blocks, questions, names = array("q"), array("q"), array("q"), array("q")
+    number_of = defaultdict[tuple[bytes, bytes], int](count().__next__)
     for rows in batches:
-        own_orders, prompts, conditions, own_blocks, roles, own_ids = zip(*rows, strict=True)
-        asked.update(zip(own_orders, questions.all(zip(prompts, conditions, strict=True)), strict=True))
-        for order, block in compress(zip(own_orders, own_blocks, strict=True), map("filler".__eq__, roles)):
-            fillers.setdefault(block, []).append(order)
-        orders += own_orders
-        blocks += own_blocks
-        ids += own_ids
+        own_orders, own_blocks, prompts, conditions, ids = zip(*rows, strict=True)
+        orders.extend(own_orders)
+        blocks.extend(own_blocks)
+        questions.extend(map(number_of.__getitem__, zip(prompts, conditions, strict=True)))
+        names.extend(map(hash, ids))
+    named = [(from_utf8(prompt), from_utf8(condition)) for prompt, condition in number_of]
+    known = register(orders, blocks, questions, named)
+    fillers, about = _fillers(beside)
     return Survey(
-        asked=asked, fillers=fillers, before=_before(orders, blocks, fillers), repeated=_repeated(orders, ids)
+        register=known, fillers=fillers, about=about, before=known.earlier(fillers), repeated=_repeated(orders, names)
     )
 
 
-def _before(orders: Sequence[int], blocks: Sequence[int], fillers: Collection[int]) -> dict[int, int]:
-    """The block with fillers that began just before each block."""
-    if not fillers:
-        return {}
-    in_time = dict.fromkeys(blocks[place] for place in sorted(range(len(orders)), key=orders.__getitem__))
-    return {block: earlier for earlier, block in pairwise(in_time) if earlier in fillers}
+def _fillers(batches: Iterable[Sequence[Row]]) -> tuple[dict[int, list[int]], dict[int, str]]:
+    """The orders of fillers by block, and the prompt of each."""
+    fillers: dict[int, list[int]] = {}
+    about: dict[int, str] = {}
+    for order, block, prompt in (row for rows in batches for row in rows):
+        fillers.setdefault(block, []).append(order)
+        about[order] = from_utf8(prompt)
+    return fillers, about
 
 
-def _repeated(orders: Sequence[int], ids: Sequence[bytes | None]) -> dict[bytes, list[int]]:
-    """The orders of each id that came more than once."""
-    names = {name for name, count in Counter(ids).items() if count > 1 and name is not None}
-    repeated: dict[bytes, list[int]] = {}
-    for order, name in zip(orders, ids, strict=True) if names else ():
-        if name in names:
-            repeated.setdefault(name, []).append(order)
+def _repeated(orders: Sequence[int], names: Sequence[int]) -> dict[int, list[int]]:
+    """The orders of each name that came more than once, and is one."""
+    repeated: dict[int, list[int]] = {}
+    for place in again(names):
+        if names[place] != _NONE:
+            repeated.setdefault(names[place], []).append(orders[place])
     return repeated
+
+
+_NONE = hash(None)

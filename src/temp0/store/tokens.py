@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 import struct
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 
 from temp0.core.run import Alternative, Token
 from temp0.store.record import records
-
-Entry = tuple[bytes, float]
 
 _LENGTH = struct.Struct("<I")
 
@@ -40,37 +38,22 @@ def unpacked(data: bytes) -> tuple[Token, ...]:
     """The tokens that `packed` made `data` from."""
     (head_size,) = _LENGTH.unpack_from(data)
     head = json.loads(data[_LENGTH.size : _LENGTH.size + head_size])
-    chosen, others = _entries(data, _LENGTH.size + head_size, head["lengths"], head["tops"])
-    logprobs: list[float | None] = [logprob for _, logprob in chosen]
-    for place in head["untold"]:
-        logprobs[place] = None
-    alternatives = iter(
-        records(
-            Alternative,
-            len(others),
-            bytes=[each for each, _ in others],
-            logprob=[logprob for _, logprob in others],
-        )
-    )
-    made = records(
-        Token,
-        len(chosen),
-        bytes=[each for each, _ in chosen],
-        id=head["ids"],
-        logprob=logprobs,
-        top=[tuple(islice(alternatives, top)) for top in head["tops"]],
-    )
-    return tuple(made)
-
-
-def _entries(data: bytes, start: int, lengths: list[int], tops: list[int]) -> tuple[list[Entry], list[Entry]]:
-    """The entries of the tokens themselves, and those of all alternatives."""
+    lengths, tops = head["lengths"], head["tops"]
+    start = _LENGTH.size + head_size
     logprobs = struct.unpack_from(f"<{len(lengths)}d", data, start)
     ends = accumulate(lengths, initial=start + 8 * len(lengths))
-    entries = iter([(data[begin:end], logprob) for (begin, end), logprob in zip(pairwise(ends), logprobs, strict=True)])
-    chosen: list[Entry] = []
-    others: list[Entry] = []
-    for top in tops:
-        chosen.append(next(entries))
-        others += islice(entries, top)
-    return chosen, others
+    texts = [data[begin:end] for begin, end in pairwise(ends)]
+    entries = records(Alternative, len(texts), bytes=texts, logprob=logprobs)
+    places = [*accumulate((1 + top for top in tops), initial=0)]  # of each token among all entries, and the end
+    chosen: list[float | None] = [logprobs[place] for place in places[:-1]]
+    for place in head["untold"]:
+        chosen[place] = None
+    made = records(
+        Token,
+        len(tops),
+        bytes=[texts[place] for place in places[:-1]],
+        id=head["ids"],
+        logprob=chosen,
+        top=[tuple(entries[place + 1 : end]) for place, end in pairwise(places)],
+    )
+    return tuple(made)

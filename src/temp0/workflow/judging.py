@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from temp0.core.analysis import Analysis
 from temp0.core.chapter import Preface
 from temp0.core.judgement import Examined, concluded, examined, judged
-from temp0.engine.arithmetic import usable_cores
+from temp0.kernels import usable_cores
 from temp0.store import Store
 from temp0.store.book import Book
 from temp0.store.reading import no_collection

@@ -11,8 +11,9 @@ from itertools import product
 from pathlib import Path
 
 from temp0.core.tree_record import KernelTrees, Skipped, TreesRecord
-from temp0.engine.arithmetic import arithmetic, usable_cores
+from temp0.engine.arithmetic import arithmetic
 from temp0.errors import UsageError
+from temp0.kernels import usable_cores
 from temp0.lab.kernel import KERNELS, Kernel, kernel, prepared_kernel
 from temp0.lab.machine import trees_machine
 from temp0.lab.sweep import OnSummands, looked_into

@@ -15,8 +15,8 @@ from typing import Protocol
 from temp0.core.run import Failure, Question
 from temp0.core.tax_plan import SideName, TaxPlan
 from temp0.core.tax_record import Fault, Machine, Side, Terms
-from temp0.engine.arithmetic import usable_cores
 from temp0.errors import UsageError
+from temp0.kernels import usable_cores
 from temp0.probe.dialect import reason
 from temp0.probe.streamed_chat import StreamedAnswer
 from temp0.probe.timed_endpoint import Extras, open_timed_endpoint

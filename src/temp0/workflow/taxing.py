@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from temp0.core.tax_plan import Step, TaxPlan
 from temp0.core.tax_record import Burst, Fault, Machine, Measured, Reading, Terms
-from temp0.engine.arithmetic import usable_cores
+from temp0.kernels import usable_cores
 from temp0.lab.machine import processor
 from temp0.probe.timed_endpoint import Extras
 from temp0.workflow.interruption import interrupted_during

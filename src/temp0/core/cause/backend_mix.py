@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from temp0.core.cause.evidence import Evidence, Labelled, PromptEvidence
-from temp0.core.cause.finding import Finding, Outcome, Strata, named, pooled, strongest
+from temp0.core.cause.finding import Finding, Outcome, Strata, named, pooled_by_label, strongest
 from temp0.core.cause.wording import SHOWN, groups, tested
 from temp0.core.estimate import ALPHA
 
@@ -41,7 +41,7 @@ def backend_mix(evidence: Evidence) -> Outcome:
     """
     by_label = {**_alone(evidence.prompts), **_in_company(evidence.prompts)}
     strata = {key: _strata(by_prompt) for key, by_prompt in by_label.items()}
-    tests = {key: test for key in by_label if (test := pooled(strata[key], seed=evidence.plan.seed)) is not None}
+    tests = pooled_by_label(strata, seed=evidence.plan.seed)
     signs = [key for key in tests if not key[1] or _lined_up(by_label[key])]
     found = strongest(tests, among=signs)
     if found is None:

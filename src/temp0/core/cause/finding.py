@@ -76,6 +76,20 @@ def pooled(strata: Strata, *, seed: int, statistic: Statistic = across) -> Poole
     return PooledTest(p=p, least=prod(part.least_p for part in parts), n=sum(part.blocks for part in parts))
 
 
+def pooled_by_label(strata: Mapping[Name, Strata], *, seed: int) -> dict[Name, PooledTest]:
+    """The test of each label that has one. Labels that sort all blocks alike share it, as headers of one machine do."""
+    known: dict[Hashable, PooledTest | None] = {}
+    tests: dict[Name, PooledTest] = {}
+    for label, by_prompt in strata.items():
+        parts = [(prompt, part) for prompt, own in by_prompt.items() for part in own]
+        tables = tuple((prompt, part.counts.tobytes(), part.similar.tobytes()) for prompt, part in parts)
+        if tables not in known:
+            known[tables] = pooled(by_prompt, seed=seed)
+        if (test := known[tables]) is not None:
+            tests[label] = test
+    return tests
+
+
 def named(strata: Strata, *, seed: int, statistic: Statistic = across) -> tuple[str, ...]:
     """The prompts for which a test stands by itself: Holm over those whose p could reach 5 % at all (Tarone, 1990).
 
