@@ -22,9 +22,8 @@ from temp0.core.text import from_utf8
 from temp0.store.extract import Extract
 from temp0.store.fault import plain_errors
 from temp0.store.reading import header, of_orders, query, rows
-from temp0.store.survey import BESIDE, SURVEYED, Survey, survey
+from temp0.store.survey import SURVEYED, Survey, survey
 
-_FILLERS = f"{query(*BESIDE)} AND role = 'filler'"
 _ANSWERS = of_orders("id", "text", "created")
 _AT_ONCE = 1_000
 
@@ -59,9 +58,7 @@ class Book:
 
     @cached_property
     def _survey(self) -> Survey:
-        return survey(
-            rows(self._connection, query(*SURVEYED), self._number), rows(self._connection, _FILLERS, self._number)
-        )
+        return survey(rows(self._connection, query(*SURVEYED), self._number))
 
     def _chapter(self, prompt: Prompt) -> Chapter:
         with plain_errors(self._path):

@@ -9,15 +9,14 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import compress, count
 
 from temp0.core.register import Register, again, register
 from temp0.core.text import from_utf8
 from temp0.store.row import Row
 
-# The columns that a survey is made of: of every attempt, and of fillers once more.
-SURVEYED = ("order", "block", "prompt", "condition", "id")
-BESIDE = ("order", "block", "prompt")
+# The columns that a survey is made of.
+SURVEYED = ("order", "block", "prompt", "condition", "role", "id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,35 +35,27 @@ class Survey:
     repeated: Mapping[int, Sequence[int]]
 
 
-def survey(batches: Iterable[Sequence[Row]], beside: Iterable[Sequence[Row]]) -> Survey:
-    """The survey of a run whose attempts come, in any order, as batches of rows of the columns `SURVEYED`.
-
-    Its fillers come once more, as rows of the columns `BESIDE`.
-    """
+def survey(batches: Iterable[Sequence[Row]]) -> Survey:
+    """The survey of a run whose attempts come, in any order, as batches of rows of the columns `SURVEYED`."""
     orders, blocks, questions, names = array("q"), array("q"), array("q"), array("q")
     number_of = defaultdict[tuple[bytes, bytes], int](count().__next__)
+    fillers: dict[int, list[int]] = {}
+    about: dict[int, str] = {}
     for rows in batches:
-        own_orders, own_blocks, prompts, conditions, ids = zip(*rows, strict=True)
+        own_orders, own_blocks, prompts, conditions, roles, ids = zip(*rows, strict=True)
         orders.extend(own_orders)
         blocks.extend(own_blocks)
         questions.extend(map(number_of.__getitem__, zip(prompts, conditions, strict=True)))
         names.extend(map(hash, ids))
+        is_filler = map("filler".__eq__, roles)
+        for order, block, prompt in compress(zip(own_orders, own_blocks, prompts, strict=True), is_filler):
+            fillers.setdefault(block, []).append(order)
+            about[order] = from_utf8(prompt)
     named = [(from_utf8(prompt), from_utf8(condition)) for prompt, condition in number_of]
     known = register(orders, blocks, questions, named)
-    fillers, about = _fillers(beside)
     return Survey(
         register=known, fillers=fillers, about=about, before=known.earlier(fillers), repeated=_repeated(orders, names)
     )
-
-
-def _fillers(batches: Iterable[Sequence[Row]]) -> tuple[dict[int, list[int]], dict[int, str]]:
-    """The orders of fillers by block, and the prompt of each."""
-    fillers: dict[int, list[int]] = {}
-    about: dict[int, str] = {}
-    for order, block, prompt in (row for rows in batches for row in rows):
-        fillers.setdefault(block, []).append(order)
-        about[order] = from_utf8(prompt)
-    return fillers, about
 
 
 def _repeated(orders: Sequence[int], names: Sequence[int]) -> dict[int, list[int]]:
