@@ -19,7 +19,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "core": (set(), {"numpy", "scipy"}),
     "probe": ({"core"}, {"aiohttp", "msgspec", "yarl"}),
     "store": ({"core"}, {"msgspec", "sqlalchemy", "platformdirs"}),
-    "report": ({"core"}, {"rich", "jinja2", "markupsafe"}),
+    "report": ({"core"}, {"rich", "jinja2", "markupsafe", "matplotlib"}),
     "kernels": (set(), {"numpy"}),
     "engine": (
         {"core", "kernels"},
@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "cli": ({"core", "workflow"}, {"click", "rich"}),
 }
 DOOR_TYPES = {("cli", "engine")}  # a door may name a value in an annotation, without importing it at run time
-HEAVY = ("aiohttp", "gguf", "jinja2", "msgspec", "numpy", "rich", "scipy", "sqlalchemy", "tokenizers")
+HEAVY = ("aiohttp", "gguf", "jinja2", "matplotlib", "msgspec", "numpy", "rich", "scipy", "sqlalchemy", "tokenizers")
 VAGUE = {"utils", "common", "misc", "helpers", "base", "manager"}
 LINES_OF_A_MODULE, LINES_OF_A_FUNCTION, LINES_OF_A_KERNEL = 400, 40, 90
 

@@ -70,11 +70,15 @@ def test_tables_go_between_their_markers_and_nowhere_else():
 
 
 def test_the_picture_is_a_document_with_a_point_for_each_bin_that_was_passed():
-    svg = ElementTree.fromstring(picture.svg(SEEN))
+    text = picture.svg(SEEN)
+    svg = ElementTree.fromstring(text)
     space = "{http://www.w3.org/2000/svg}"
-    assert len(svg.findall(f"{space}circle")) == 4
-    assert len(svg.findall(f"{space}rect")) == 4 + 1
+    points = [one.get("style", "") for one in svg.iter(f"{space}use")]
+    assert sum("fill: #0b6e99" in one for one in points) == 4 + 1
+    assert sum("fill: #b4540a" in one for one in points) == 4 + 1
+    assert "fp32 activations" in {one.text for one in svg.iter(f"{space}text")}
     assert svg.find(f"{space}title").text
+    assert text == picture.svg(SEEN)
 
 
 def test_there_are_as_many_closed_prompts_as_open_ones_and_none_twice():

@@ -69,8 +69,7 @@ def test_growth_has_a_point_for_each_layer_that_differs() -> None:
     figure = growth_figure(GROWN)
 
     assert figure is not None
-    dots = fromstring(figure).find("path[@class='dots s0']")
-    assert dots is not None
+    (dots,) = [one for one in fromstring(figure).findall("path") if one.get("fill") == "var(--c0)"]
     assert dots.attrib["d"].count("M") == 6
     assert "after layer 2: 0.0004, after layer 7: 0.013" in figure
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
+from xml.etree.ElementTree import fromstring
 
 import analysis_samples as samples
 import pytest
 import reason_samples as reasons
 from analysis_samples import ALONE, COMPANY, analyzed
 
+from temp0.core.plan import Condition
 from temp0.report.survival import Curve, survival, survival_figure
 
 TEXTS = ["abcd", "abcd", "abxd", "abx", "q", "abcd!"]
@@ -74,4 +76,20 @@ def test_the_figure_says_in_words_what_it_draws() -> None:
 
     assert figure is not None
     assert "company 8: 60.5\u00a0% of 190 pairs to the end" in figure
-    assert figure.count('class="curve s1 d1"') == 2
+    curves = [one for one in fromstring(figure).findall("path") if one.get("stroke") == "var(--c1)"]
+    assert len(curves) == 2
+    assert all(one.get("stroke-dasharray") for one in curves)
+
+
+def test_curves_that_end_at_one_height_have_names_that_stand_apart_and_unlike_dashes() -> None:
+    levels = [Condition(company=company) for company in (1, 2, 4, 8)]
+    prompt = analyzed({"A": {level: ["one"] * 5 + ["two"] * 3 for level in levels}}).prompts[0]
+    figure = survival_figure(prompt)
+
+    assert figure is not None
+    tree = fromstring(figure)
+    named = [float(one.attrib["y"]) for one in tree.findall("text") if one.get("fill") == "var(--ink)"]
+    assert len(named) == 5
+    assert all(below - above >= 13 for above, below in pairwise(named))
+    dashes = {one.get("stroke-dasharray") for one in tree.findall("path") if one.get("stroke", "")[:7] == "var(--c"}
+    assert len(dashes) == 5

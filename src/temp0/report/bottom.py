@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, tostring
 
 from markupsafe import Markup
 
@@ -16,7 +18,7 @@ from temp0.core.junction import MarginBin, bins
 from temp0.core.reduction_tree import ReductionTree
 from temp0.core.second_pass import ForkLook, Look, SecondPass
 from temp0.report.figure import UNKNOWN, logprob, number, some
-from temp0.report.plot import Scale, count_axis, drawn, mark, share_axis, sheet, write
+from temp0.report.plot import OTHER, SERIES, SOFT, chart, count_axis, share_axis
 from temp0.report.second_pass import descent_sentences, finding, lead, ways
 from temp0.report.second_pass_screen import range_of
 from temp0.report.sight import token
@@ -24,9 +26,10 @@ from temp0.report.tree_drawing import place, tree_drawing
 from temp0.report.tree_words import tree_words
 from temp0.report.visible import ending
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _FORKS, _CONTEXT, _CHOICES = 12, 80, 4
-_HEIGHT = 190.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60.0, 464.0, 22.0, 142.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,12 +119,12 @@ def _floor(descent: Descent) -> Floor:
 
 def _tree(name: str, tree: ReductionTree) -> Markup:
     inside = tree_drawing(tree)
-    svg = sheet(f"How the sum is added {name}: {tree_words(tree)}.", inside.height + 8)
-    svg.set("class", "plot sum")
-    svg.set("viewBox", f"0 0 {inside.width + 8:.0f} {inside.height + 8:.0f}")
-    svg.set("width", f"{inside.width + 8:.0f}")
+    width, height = f"{inside.width + 8:.0f}", f"{inside.height + 8:.0f}"
+    words = f"How the sum is added {name}: {tree_words(tree)}."
+    size = {"viewBox": f"0 0 {width} {height}", "width": width}
+    svg = Element("svg", {"class": "plot sum", "role": "img", "aria-label": words, **size})
     place(svg, inside, 4, 4)
-    return drawn(svg)
+    return Markup(tostring(svg, encoding="unicode"))
 
 
 def growth_figure(layers: Sequence[LayerDifference]) -> Markup | None:
@@ -129,23 +132,23 @@ def growth_figure(layers: Sequence[LayerDifference]) -> Markup | None:
     differing = [one for one in layers if one.relative > 0]
     if len(differing) < 2:
         return None
-    low, high = (math.log10(pick(one.relative for one in differing)) for pick in (min, max))
-    y = Scale(low=math.floor(low), high=max(math.floor(low) + 1, math.ceil(high)), start=_BOTTOM, end=_TOP)
-    x = Scale(low=0, high=layers[-1].layer, start=_LEFT, end=_RIGHT)
     first, last = differing[0], differing[-1]
-    svg = sheet(
+
+    def draw(axes: Axes) -> None:
+        told = [one.relative for one in differing]
+        decades = math.floor(math.log10(min(told))), math.ceil(math.log10(1.01 * max(told)))
+        axes.plot([one.layer for one in differing], told, "s-", color=SERIES[0], markersize=4, linewidth=2)
+        count_axis(axes, "after layer", layers[-1].layer)
+        axes.set(title="relative difference", yscale="log", ylim=(10.0 ** decades[0], 10.0 ** decades[1]))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.minorticks_off()
+        axes.grid(axis="y")
+
+    return chart(
         f"Relative difference of the hidden state, after layer {first.layer}: {first.relative:.2g}, "
         f"after layer {last.layer}: {last.relative:.2g}.",
-        _HEIGHT,
+        draw,
     )
-    for power in range(int(y.low), int(y.high) + 1):
-        mark(svg, "line", "grid", x1=_LEFT, x2=_RIGHT, y1=y.at(power), y2=y.at(power))
-        write(svg, _LEFT - 7, y.at(power) + 4, f"{10.0**power:g}", "dim", anchor="end")
-    points = [(x.at(one.layer), y.at(math.log10(one.relative))) for one in differing]
-    mark(svg, "path", "curve s0", d="M" + "L".join(f"{across:.1f} {up:.1f}" for across, up in points))
-    mark(svg, "path", "dots s0", d="".join(f"M{across:.1f} {up:.1f}h0" for across, up in points))
-    count_axis(svg, x, _BOTTOM, "after layer")
-    return drawn(svg)
 
 
 def junction_figure(told: Sequence[MarginBin]) -> Markup | None:
@@ -153,18 +156,17 @@ def junction_figure(told: Sequence[MarginBin]) -> Markup | None:
     known = [one for one in told if one.positions]
     if not known:
         return None
-    x = Scale(low=0, high=len(known), start=_LEFT, end=_RIGHT)
-    y = Scale(low=0, high=1, start=_BOTTOM, end=_TOP)
+
+    def draw(axes: Axes) -> None:
+        rows = range(len(known))
+        bars = axes.barh(rows, [one.forks / one.positions for one in known], 0.7, color=OTHER)
+        axes.bar_label(bars, [f"{one.forks:,} of {one.positions:,}" for one in known], padding=4, color=SOFT)
+        share_axis(axes, "x")
+        axes.set_yticks(rows, [_range(one) for one in known])
+        axes.set(title="how far ahead the token was (nats)", ylim=(len(known) - 0.5, -0.5))
+
     words = "; ".join(f"{range_of(one)} nats: {some(one.forks, 'fork')} in {one.positions:,}" for one in known)
-    svg = sheet(f"Forks by margin. {words}.", _HEIGHT)
-    share_axis(svg, y, _LEFT, _RIGHT)
-    for at, one in enumerate(known):
-        middle, top = x.at(at + 0.5), y.at(one.forks / one.positions)
-        mark(svg, "rect", "bin", x=middle - 13, y=top, width=26, height=_BOTTOM - top)
-        write(svg, middle, top - 5, f"{one.forks:,} of {one.positions:,}", "dim", anchor="middle")
-        write(svg, middle, _BOTTOM + 17, _range(one), "dim", anchor="middle")
-    write(svg, (_LEFT + _RIGHT) / 2, _BOTTOM + 33, "how far ahead the token was (nats)", "dim", anchor="middle")
-    return drawn(svg)
+    return chart(f"Forks by margin. {words}.", draw, height=50 + 19 * len(known))
 
 
 def _range(one: MarginBin) -> str:

@@ -5,20 +5,21 @@ Only levels with completions are drawn, and only where all else is equal between
 
 from __future__ import annotations
 
-from xml.etree.ElementTree import Element
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from temp0.core.analysis import ConditionAnalysis, PromptAnalysis
 from temp0.report.figure import company, interval, some
 from temp0.report.ladder import by_company, setting_name
-from temp0.report.plot import Scale, drawn, label, mark, share_axis, sheet, write
+from temp0.report.plot import INK, SERIES, SOFT, chart, label, share_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _MOST_SERIES, _MOST_NAMED = 2, 5
-_HEIGHT = 210.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 464.0, 26.0, 158.0
-_APART = 14.0
-_SHAPES = ("M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0", "M-4-4h8v8h-8z")
+_APART = 0.07
+_PLAIN = "the same otherwise"
 
 Series = tuple[str, tuple[ConditionAnalysis, ...]]
 
@@ -39,61 +40,43 @@ def company_figure(prompt: PromptAnalysis) -> Markup | None:
     if not found:
         return None
     levels = sorted({one.company.asked for _, own in found for one in own})
-    x = Scale(low=-0.5, high=len(levels) - 0.5, start=_LEFT, end=_RIGHT)
-    y = Scale(low=0, high=1, start=_BOTTOM, end=_TOP)
-    svg = sheet("Equal pairs by company. " + " ".join(_words(one) for _, own in found for one in own), _HEIGHT)
-    share_axis(svg, y, _LEFT, _RIGHT)
-    for number, level in enumerate(levels):
-        write(svg, x.at(number), _BOTTOM + 18, "alone" if level == 1 else f"company {level}", "name", anchor="middle")
-    for number, (name, own) in enumerate(found):
-        shift = _APART * (number - (len(found) - 1) / 2)
-        for one in own:
-            at = x.at(levels.index(one.company.asked)) + shift
-            _level(svg, one, at, y, number)
-            _texts(svg, one, at, y, is_left=number == 0 and len(found) > 1)
+    is_roomy = len(levels) <= _MOST_NAMED
+
+    def draw(axes: Axes) -> None:
+        share_axis(axes)
+        names = [f"company {level}" if is_roomy else f"{level:,}" for level in levels]
+        axes.set_xticks(range(len(levels)), ["alone" if levels[0] == 1 else names[0], *names[1:]])
+        axes.set(xlim=(-0.5, len(levels) - 0.5), xlabel="" if is_roomy else "company")
+        axes.tick_params(axis="x", labelcolor=INK, length=0)
+        for number, (name, own) in enumerate(found):
+            axes.plot([], [], "os"[number], color=SERIES[number], markersize=8, label=label(name or _PLAIN, 24))
+            side = 2 * number - 1 if len(found) > 1 else 0
+            for one in own:
+                _level(axes, levels.index(one.company.asked) + side * _APART, one, number, side)
         if len(found) > 1:
-            _key(svg, number, label(name or "the same otherwise", 24))
-    if len(found) == 1 and len(levels) <= _MOST_NAMED:
-        for one in found[0][1]:
-            reached = company(one.company)
-            if one.company.asked > 1:
-                place = x.at(levels.index(one.company.asked))
-                write(
-                    svg, place, _BOTTOM + 34, f"reached {reached}".replace("reached not", "not"), "dim", anchor="middle"
-                )
-    return drawn(svg)
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
+        elif is_roomy:
+            below: dict[str, Any] = {"textcoords": "offset points", "xycoords": axes.get_xaxis_transform()}
+            axes.annotate("reached ", (-0.5, 0), (0, -30), color=SOFT, ha="right", **below)
+            for one in found[0][1]:
+                if one.company.asked > 1:
+                    place = levels.index(one.company.asked), 0
+                    axes.annotate(company(one.company), place, (0, -30), color=SOFT, ha="center", **below)
+
+    return chart("Equal pairs by company. " + " ".join(_words(one) for _, own in found for one in own), draw)
 
 
-def _level(svg: Element, one: ConditionAnalysis, x: float, y: Scale, number: int) -> None:
-    estimate = one.agreement
-    if estimate is None:
+def _level(axes: Axes, x: float, one: ConditionAnalysis, number: int, side: int) -> None:
+    """A point with its interval, and how many texts came: at its left where `side` is -1."""
+    if (estimate := one.agreement) is None:
         return
-    high = estimate.value if estimate.high is None else estimate.high
     if estimate.low is not None:
-        ends = f"M{x - 4:.1f} {y.at(high):.1f}h8m-4 0V{y.at(estimate.low):.1f}m-4 0h8"
-        mark(svg, "path", f"whisker s{number}", d=ends)
-    at = y.at(estimate.value)
-    mark(svg, "path", f"point f{number}", d=_SHAPES[number], transform=f"translate({x:.1f} {at:.1f})")
-
-
-def _texts(svg: Element, one: ConditionAnalysis, x: float, y: Scale, *, is_left: bool) -> None:
-    """How many texts came, beside the point."""
-    if one.agreement is not None:
-        at = y.at(one.agreement.value) - 6
-        write(
-            svg,
-            x - 9 if is_left else x + 9,
-            at,
-            some(one.distinct.text, "text"),
-            "name",
-            anchor="end" if is_left else "start",
-        )
-
-
-def _key(svg: Element, number: int, name: str) -> None:
-    x = _LEFT + 140 * number
-    mark(svg, "path", f"point f{number}", d=_SHAPES[number], transform=f"translate({x + 6:.1f} {_BOTTOM + 36:.1f})")
-    write(svg, x + 16, _BOTTOM + 40, name, "dim")
+        high = estimate.value if estimate.high is None else estimate.high
+        middle, half = (estimate.low + high) / 2, abs(high - estimate.low) / 2
+        axes.errorbar(x, middle, half, fmt="none", ecolor=SERIES[number], capsize=4, capthick=1.5)
+    axes.plot(x, estimate.value, "os"[number], color=SERIES[number], markersize=8)
+    told, place = some(one.distinct.text, "text"), (x, estimate.value)
+    axes.annotate(told, place, (9 * (side or 1), 5), textcoords="offset points", ha="right" if side < 0 else "left")
 
 
 def _words(one: ConditionAnalysis) -> str:

@@ -5,22 +5,24 @@ The scale is logarithmic, so that near ties stand apart; what is tied, or behind
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from xml.etree.ElementTree import Element
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from temp0.core.detail import Position
 from temp0.core.margin import NEAR_UP_TO
 from temp0.report.figure import logprob, some
-from temp0.report.plot import Scale, count_axis, drawn, label, mark, sheet, write
+from temp0.report.plot import MARK, MODE, OTHER, SOFT, chart, count_axis, label
 
-_HEIGHT = 224.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 464.0, 12.0, 180.0
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _LEAST = 0.001
 _LINES = (0.001, 0.01, 0.1, 1.0, 10.0)
 _NAMED, _LONGEST = 3, 14
+_ROOM = 3.2
+"""By how much the scale goes on above the margins, for each fork that is named there."""
 
 
 def margin_words(positions: Sequence[Position]) -> str:
@@ -39,42 +41,33 @@ def margin_figure(positions: Sequence[Position]) -> Markup | None:
     """The margins, drawn; `None` where none was told."""
     if not positions:
         return None
-    most = max(_LINES[-1], *(one.margin for one in positions))
-    x = Scale(low=0, high=max(1, positions[-1].char), start=_LEFT, end=_RIGHT)
-    y = Scale(low=math.log10(_LEAST), high=math.log10(most), start=_BOTTOM, end=_TOP)
-    svg = sheet(f"Margins along the answer. {margin_words(positions)}", _HEIGHT)
-    near = _height(y, NEAR_UP_TO)
-    mark(svg, "rect", "band", x=_LEFT, y=near, width=_RIGHT - _LEFT, height=_BOTTOM - near)
-    for value in _LINES:
-        mark(svg, "line", "grid", x1=_LEFT, x2=_RIGHT, y1=_height(y, value), y2=_height(y, value))
-        told = f"{'≤ ' if value == _LEAST else ''}{value:g}"
-        write(svg, _LEFT - 7, _height(y, value) + 4, told, "dim", anchor="end")
-    count_axis(svg, x, _BOTTOM, "character of the answer")
-    places = [f"M{x.at(one.char):.1f} {_height(y, one.margin):.1f}h0" for one in positions if not one.has_forked]
-    mark(svg, "path", "dots", d="".join(places))
-    write(svg, _RIGHT - 4, near - 5, "above: no near tie", "dim", anchor="end")
-    _forks(svg, [one for one in positions if one.has_forked], x, y)
-    return drawn(svg)
-
-
-def _height(y: Scale, margin: float) -> float:
-    return y.at(math.log10(max(_LEAST, margin)))
-
-
-def _forks(svg: Element, forks: Sequence[Position], x: Scale, y: Scale) -> None:
-    """Forks as diamonds on stems, the least margins with their tokens."""
+    longest = max(1, positions[-1].char)
+    forks = [one for one in positions if one.has_forked]
     named = sorted(forks, key=lambda one: (one.margin, one.char))[:_NAMED]
-    for one in forks:
-        across, up = x.at(one.char), _height(y, one.margin)
-        mark(svg, "line", "stem", x1=across, x2=across, y1=up, y2=_BOTTOM)
-        diamond = mark(svg, "path", "fork", d=f"M{across:.1f} {up - 6:.1f}l6 6l-6 6l-6-6z")
-        mark(diamond, "title", "").text = _told(one)
-    free = [_TOP + 10 + 15 * place for place in range(_NAMED)]
-    for one, height in zip(sorted(named, key=lambda one: one.char), free, strict=False):
-        is_left = x.at(one.char) > (_LEFT + _RIGHT) / 2
-        across = x.at(one.char)
-        mark(svg, "path", "lead", d=f"M{across:.1f} {_height(y, one.margin) - 6:.1f}V{height + 3:.1f}")
-        write(svg, across + (-5 if is_left else 5), height, _told(one), "name", anchor="end" if is_left else "start")
+    most = max(_LINES[-1], *(one.margin for one in positions)) * _ROOM ** (len(named) + 0.5)
+
+    def draw(axes: Axes) -> None:
+        plain = [one for one in positions if not one.has_forked]
+        axes.axhspan(_LEAST, NEAR_UP_TO, color=MARK, linewidth=0, alpha=0.45)
+        axes.hlines(*_places(plain)[::-1], [one.char for one in plain], color=MODE, linewidth=4.4, capstyle="round")
+        axes.vlines(*_places(forks), _LEAST, color=OTHER, linewidth=1)
+        axes.plot(*_places(forks), "D", color=OTHER, markersize=7)
+        for place, one in enumerate(sorted(named, key=lambda one: min(one.char, longest - one.char)), start=1):
+            height, side = most / _ROOM**place, ("left", "center", "right")[min(2, 3 * one.char // longest)]
+            axes.vlines(one.char, max(_LEAST, one.margin), height, color=OTHER, linewidth=1, linestyle=(0, (2, 2)))
+            axes.text(one.char, height, _told(one), ha=side, va="bottom")
+        axes.annotate("near ties", (0, NEAR_UP_TO), (5, -4), textcoords="offset points", color=SOFT, va="top")
+        count_axis(axes, "character of the answer", longest)
+        axes.set(title="nats", yscale="log", ylim=(_LEAST, most))
+        axes.set_yticks(_LINES, [f"{'≤ ' if value == _LEAST else ''}{value:g}" for value in _LINES])
+        axes.minorticks_off()
+        axes.grid(axis="y")
+
+    return chart(f"Margins along the answer. {margin_words(positions)}", draw, height=240)
+
+
+def _places(positions: Sequence[Position]) -> tuple[list[int], list[float]]:
+    return [one.char for one in positions], [max(_LEAST, one.margin) for one in positions]
 
 
 def _told(one: Position) -> str:

@@ -8,17 +8,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from temp0.core.analysis import ForkTree, PromptAnalysis, Verdict
 from temp0.report.contrast import contrasts
 from temp0.report.figure import every, percent, some
-from temp0.report.plot import Scale, apart, count_axis, drawn, label, mark, share_axis, sheet, write
+from temp0.report.plot import DASHES, SERIES, chart, count_axis, label, share_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _MOST = 5
-_HEIGHT = 210.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 322.0, 12.0, 166.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,26 +101,17 @@ def survival_figure(prompt: PromptAnalysis) -> Markup | None:
     if not curves:
         return None
     longest = max(len(text.text) for text in prompt.texts)
-    x, y = Scale(low=0, high=longest, start=_LEFT, end=_RIGHT), Scale(low=0, high=1, start=_BOTTOM, end=_TOP)
-    svg = sheet("Pairs still equal. " + " ".join(map(_words, curves)), _HEIGHT)
-    share_axis(svg, y, _LEFT, _RIGHT)
-    count_axis(svg, x, _BOTTOM, "character of the answer")
-    heights = apart([y.at(curve.end) + 4 for curve in curves], _TOP + 4, _BOTTOM + 4)
-    for place, (curve, height) in enumerate(zip(curves, heights, strict=True)):
-        path, now = f"M{x.start:.1f} {y.at(1):.1f}", 1.0
-        for char, share in curve.steps:
-            path += f"H{x.at(char):.1f}V{y.at(share):.1f}"
-            now = share
-        mark(svg, "path", f"curve s{place} d{place}", d=f"{path}H{x.end:.1f}")
-        name = f"{percent(now)} {label(curve.name, 18)}"
-        write(svg, _RIGHT + 8, height, name, "name")
-        mark(
-            svg,
-            "path",
-            f"curve s{place} d{place}",
-            d=f"M{_RIGHT:.1f} {y.at(now):.1f}L{_RIGHT + 6:.1f} {height - 4:.1f}",
-        )
-    return drawn(svg)
+
+    def draw(axes: Axes) -> None:
+        for place, curve in sorted(enumerate(curves), key=lambda told: -told[1].end):
+            chars, shares = zip((0, 1.0), *curve.steps, (longest, curve.end), strict=True)
+            axes.step(chars, shares, where="post", color=SERIES[place], linestyle=DASHES[place], linewidth=2)
+            axes.lines[-1].set_label(f"{percent(curve.end)} {label(curve.name, 18)}")
+        share_axis(axes)
+        count_axis(axes, "character of the answer", longest)
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+
+    return chart("Pairs still equal. " + " ".join(map(_words, curves)), draw)
 
 
 def _words(curve: Curve) -> str:
