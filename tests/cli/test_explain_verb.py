@@ -156,6 +156,28 @@ def test_a_server_that_begins_another_answer_is_said_not_to_go_on(tmp_path):
     assert all(look["reached"] == 4 for look in fork["looks"] if look["way"] == "asked again")
 
 
+def refusing_prefill(seen: Seen) -> Reply:
+    if begun_by(seen) is None:
+        return chat(whole(seen))
+    key = seen.headers["Authorization"]
+    return reply({"error": {"message": f"This model does not support assistant message prefill ({key})."}}, 400)
+
+
+def test_a_refusal_to_go_on_from_a_beginning_is_quoted_with_keys_redacted(tmp_path):
+    keyed, environ = ("--key-env", "EXPLAIN_KEY"), {"EXPLAIN_KEY": "sk-very-secret-1234"}
+    with serving(refusing_prefill, delay_s=DELAY_S) as server:
+        temp0("probe", server.url, *PLAN, *keyed, *in_store(tmp_path), environ=environ)
+        told = temp0("explain", "-n", "4", *keyed, *in_store(tmp_path), "--json", environ=environ)
+    (fork,) = document(told)["forks"]
+    refused = [look for look in fork["looks"] if look["way"] == "continued"]
+    assert [(look["completions"], look["failures"][0]["count"]) for look in refused] == [(0, 4)] * 2
+    quoted = "HTTP 400: This model does not support assistant message prefill (Bearer [key])."
+    assert {look["failures"][0]["message"] for look in refused} == {quoted}
+    assert {look["reason"] for look in refused} == {f"no answer came back: {quoted}"}
+    assert quoted in fork["words"]
+    assert "sk-very-secret" not in told.stdout + told.stderr
+
+
 def test_a_server_that_is_gone_is_no_explanation(tmp_path):
     with serving(untold, delay_s=DELAY_S) as server:
         run = probed(server.url, tmp_path)
@@ -219,6 +241,38 @@ def test_ctrl_c_keeps_what_was_asked_and_says_how_to_see_it(tmp_path):
     assert read == json.loads(stdout)
 
 
+def test_fields_of_the_users_own_are_sent_in_the_second_pass_too(tmp_path):
+    with serving(untold, delay_s=DELAY_S) as server:
+        temp0("probe", server.url, *PLAN, "--extra-json", '{"top_k": 1}', *in_store(tmp_path))
+        asked = len(server.seen)
+        temp0("explain", "-n", "2", *in_store(tmp_path))
+    assert server.seen[asked:]
+    assert all(seen.body["top_k"] == 1 for seen in server.seen)
+
+
+def test_headers_of_the_users_own_are_asked_for_again_and_sent_again(tmp_path):
+    with serving(untold, delay_s=DELAY_S) as server:
+        temp0("probe", server.url, *PLAN, "--header", "X-Team: red", *in_store(tmp_path))
+        asked = len(server.seen)
+        without = temp0("explain", "-n", "2", *in_store(tmp_path))
+        assert len(server.seen) == asked
+        given = temp0("explain", "-n", "2", "--header", "X-Team: red", *in_store(tmp_path))
+    assert without.returncode == 2
+    assert "give again: x-team" in without.stderr
+    assert given.returncode == 0
+    assert all(seen.headers["X-Team"] == "red" for seen in server.seen[asked:])
+
+
+def test_why_our_engine_is_not_followed_down_is_in_the_document_too(tmp_path):
+    with serving(lambda _: chat("Always.", system_fingerprint="temp0-0123456789ab"), delay_s=DELAY_S) as server:
+        run = probed(server.url, tmp_path)
+        told = temp0("explain", run, "-n", "2", *in_store(tmp_path), "--json")
+    found = document(told)
+    assert "not followed down" in found["not_followed"]
+    assert f"temp0: {found['not_followed']}" in told.stderr
+    assert found["descents"] == []
+
+
 def test_a_dry_run_sends_nothing_and_says_what_it_would_cost(tmp_path):
     with serving(untold, delay_s=DELAY_S) as server:
         run = probed(server.url, tmp_path)
@@ -265,17 +319,25 @@ def test_another_model_than_the_address_names_is_refused(tmp_path):
 
 
 @pytest.mark.model
-def test_a_served_engine_is_known_by_its_fingerprint_and_followed_to_the_bottom(tmp_path):
+def test_a_served_engine_is_followed_to_the_bottom_from_what_it_read_in_each_dialect(tmp_path):
     with subprocess.Popen(
         command("serve", "--port", "0", "--threads", "1", "--activations", "fp32"), stdout=subprocess.PIPE, text=True
     ) as server:
         assert server.stdout is not None
         try:
             (url,) = re.findall(r"http://\S+", server.stdout.readline())
-            plan = ("--prompt", "Say hi.", "--max-tokens", "4", "-n", "2", "--company", "1,2")
-            temp0("probe", url, *plan, *in_store(tmp_path))
-            found = document(temp0("explain", "-n", "1", "--threads", "1", *in_store(tmp_path), "--json"))
+            text, chat = (followed_down(tmp_path, url, api) for api in ("openai-completions", "anthropic"))
         finally:
             server.terminate()
+    assert 0 < text < chat  # which has the template around it
+
+
+def followed_down(folder, url: str, api: str) -> int:
+    """How many tokens of prompt the descent began with: as many as the server says that it read."""
+    plan = ("--prompt", "Say hi.", "--max-tokens", "4", "-n", "2", "--company", "1,2", "--api", api)
+    run = document(temp0("probe", url, *plan, *in_store(folder), "--json"))["run"]
+    found = document(temp0("explain", run["id"], "--with", run["id"], "--threads", "1", *in_store(folder), "--json"))
     (descent,) = found["descents"]
     assert (descent["prompt"], descent["arithmetic"]) == ("Say hi.", "stock")
+    assert descent["prompt_tokens"] * run["requests"] == run["prompt_tokens"]["sum"]
+    return descent["prompt_tokens"]

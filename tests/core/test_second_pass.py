@@ -8,23 +8,22 @@ from dataclasses import replace
 import pytest
 from building import ALONE, IN_COMPANY, WITH_LOGPROBS, built_run
 
+from temp0.core.continuation import beginning, continuation, first_prompts
 from temp0.core.detail import Position
 from temp0.core.judgement import analysis
 from temp0.core.junction import BIN_EDGES, bins, positions, walk
 from temp0.core.plan import Condition
-from temp0.core.run import Alternative, Completion, Token
+from temp0.core.run import Alternative, Completion, Failure, Token
 from temp0.core.second_pass import (
     DID_NOT_GO_ON,
-    beginning,
-    continuation,
-    first_prompts,
     moved_by_reading,
     second_pass,
     units,
 )
 
 LOUD = Condition(company=8, logprobs=True)
-FIRST = analysis(built_run({"E": {ALONE: ["the red fox"] * 4, IN_COMPANY: ["the red fox"] * 6 + ["the rare fox"] * 2}}))
+FIRST_RUN = built_run({"E": {ALONE: ["the red fox"] * 4, IN_COMPANY: ["the red fox"] * 6 + ["the rare fox"] * 2}})
+FIRST = analysis(FIRST_RUN)
 
 
 def told(*pieces: tuple[str, float, str], tail: str = "") -> Completion:
@@ -56,6 +55,7 @@ def test_a_fork_is_looked_at_alone_and_in_company():
     (fork,) = look_again({WITH_LOGPROBS: [RED] * 4, LOUD: [RED] * 5 + [RARE] * 3}).forks
     assert (fork.prefix, fork.char, fork.byte) == ("the r", 5, 5)
     assert fork.branches == (("ed fox", 10), ("are fox", 2))
+    assert [(one.condition, one.followed) for one in fork.went] == [("alone", (4, 0)), ("company 8", (6, 2))]
     alone, company = fork.looks
     assert (alone.condition, alone.way) == ("alone, logprobs", "asked again")
     assert (alone.followed, company.followed, company.elsewhere) == ((4, 0), (5, 3), 0)
@@ -63,6 +63,30 @@ def test_a_fork_is_looked_at_alone_and_in_company():
     assert (company.margins.min, company.margins.max) == (pytest.approx(0.02), pytest.approx(0.03))
     assert [choice.text for choice in alone.choices] == [" red", " rare"]
     assert (alone.distributions, company.distributions) == (1, 2)
+
+
+REFUSED = Failure(reason="http-400", message="HTTP 400: prefill is not supported", status=400)
+
+
+def test_a_side_without_an_answer_is_there_with_what_the_server_said():
+    begun = continuation(FIRST_RUN.plan.prompts[0], "the", n=2, max_tokens=8)
+    second = built_run(
+        {"E": {WITH_LOGPROBS: [RED] * 2, LOUD: [RED, REFUSED]}, begun.id: {WITH_LOGPROBS: [REFUSED] * 2}}
+    )
+    plan = replace(second.plan, prompts=(second.plan.prompts[0], begun))
+    alone, company, continued = second_pass(FIRST, replace(second, plan=plan)).forks[0].looks
+    assert (alone.failures, alone.reason) == ((), None)
+    assert (company.completions, company.reason) == (1, None)
+    assert [(one.reason, one.count) for one in company.failures] == [("http-400", 1)]
+    assert (continued.condition, continued.way) == ("alone, logprobs", "continued")
+    assert (continued.completions, continued.reached, continued.followed, continued.margins) == (0, 0, (0, 0), None)
+    assert continued.reason == "no answer came back: HTTP 400: prefill is not supported"
+    assert [(one.count, one.message) for one in continued.failures] == [(2, REFUSED.message)]
+
+
+def test_sides_stand_in_the_plans_order_whichever_of_them_failed():
+    looks = look_again({WITH_LOGPROBS: [REFUSED] * 2, LOUD: [RED] * 2}).forks[0].looks
+    assert [look.condition for look in looks] == ["alone, logprobs", "company 8, logprobs"]
 
 
 GRIN, BEAM = (

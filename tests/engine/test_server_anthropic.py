@@ -31,6 +31,7 @@ def test_a_message_has_the_shape_of_the_dialect():
         "type": "message",
         "role": "assistant",
         "model": "scripted",
+        "system_fingerprint": "temp0-0123456789ab",
         "content": [{"type": "text", "text": "Hello there!"}],
         "stop_reason": "end_turn",
         "stop_sequence": None,

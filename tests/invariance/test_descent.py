@@ -8,13 +8,12 @@ import pytest
 from planted import OrderByCount, PlantedArithmetic
 from random_model import EVEN, checkpoint_of, with_tied_tokens
 
-from temp0.core.plan import Message
 from temp0.engine.arithmetic import InvariantArithmetic
 from temp0.engine.descent import Diver
 from temp0.engine.watched_model import Sight
 from temp0.errors import RequestError
 
-PROMPT = (Message(role="user", content="why"),)
+READ, PROMPT = "why", "a question"
 MODEL = checkpoint_of(EVEN)
 PRODUCTS = ("qkv", "o", "gate_up", "down")
 
@@ -53,7 +52,7 @@ class WrongToken(PlantedArithmetic):
 
 def descent(arithmetic, *, companies=(2, 6), max_tokens=5, checkpoint=MODEL):
     diver = Diver(checkpoint, arithmetic, most=max(companies))
-    return diver.descend(PROMPT, companies=companies, max_tokens=max_tokens)
+    return diver.descend(READ, prompt=PROMPT, companies=companies, max_tokens=max_tokens)
 
 
 @pytest.mark.parametrize("layer", range(EVEN.layers))
@@ -113,7 +112,7 @@ def test_the_text_before_the_fork_is_what_the_model_wrote():
     found = descent(InvariantArithmetic(activations="fp32", threads=1))
     assert len(found.text) == found.char
     assert 0 <= found.token < 5
-    assert found.prompt == "why"
+    assert found.prompt == PROMPT
 
 
 def test_a_prompt_too_long_for_the_model_is_refused():
@@ -126,9 +125,8 @@ def test_a_prompt_too_long_for_the_model_is_refused():
 
 
 def test_a_long_prompt_is_read_in_chunks_alone_and_in_company_alike():
-    long = (Message(role="user", content="w" * 300),)
     diver = Diver(MODEL, InvariantArithmetic(activations="fp32", threads=1), most=3)
-    assert diver.descend(long, companies=(3,), max_tokens=3).origin is None
+    assert diver.descend("w" * 300, prompt=PROMPT, companies=(3,), max_tokens=3).origin is None
 
 
 def test_watching_changes_no_bit_and_unwatched_rows_are_not_seen():

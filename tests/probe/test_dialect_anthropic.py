@@ -54,6 +54,11 @@ def test_a_refused_temperature_is_named_in_what_the_server_is_said_to_say(messag
     assert refused_fields(400, json.dumps(body).encode(), ("max_tokens", "temperature")) == ("temperature",)
 
 
+def test_a_fingerprint_that_another_server_tells_is_kept():
+    assert read([], system_fingerprint="temp0-0123456789ab").fingerprint == "temp0-0123456789ab"
+    assert read([]).fingerprint is None
+
+
 def test_the_key_and_the_version_that_has_a_temperature_go_into_their_own_headers():
     assert ANTHROPIC.headers("sk-1") == {"anthropic-version": "2023-06-01", "x-api-key": "sk-1"}
     assert ANTHROPIC.headers(None) == {"anthropic-version": "2023-06-01"}

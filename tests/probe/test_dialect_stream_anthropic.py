@@ -236,3 +236,8 @@ def test_cut_short_at_any_byte_it_is_the_whole_text_or_a_failure():
         found = outcome(body[:length])
         assert isinstance(found, Completion) == (length >= ends)
         assert found.text == "né\U0001f60a" if isinstance(found, Completion) else found.reason == "cut"
+
+
+def test_a_fingerprint_comes_with_the_opening():
+    whole = completion(start(system_fingerprint="temp0-0123456789ab"), TEXT_BLOCK, text("Hi"), END, STOP)
+    assert whole.fingerprint == "temp0-0123456789ab"

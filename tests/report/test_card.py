@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
-from analysis_samples import HOSTILE, agreed, five_prompts, hostile, nothing
+from analysis_samples import HOSTILE, agreed, analyzed, five_prompts, hostile, nothing
 
+from temp0.core.cost import Cost, Tokens
+from temp0.core.plan import Condition
 from temp0.report.card import card, code, plain
 
 
@@ -33,6 +36,38 @@ def test_every_condition_has_one_row_with_its_completions_and_failures():
 def test_forks_name_their_branches_with_counts():
     told = card(five_prompts())
     assert re.search(r"fork at character \d+: \d+ `", told)
+
+
+def test_a_branch_begins_with_the_whole_word_that_holds_the_fork():
+    told = card(analyzed({"p": {Condition(): ["which nobody saw"] * 2 + ["which no client saw"]}}))
+    assert "fork at character 8: 2 `nobody saw`, 1 `no client saw`" in told
+
+
+def test_a_branch_without_text_is_an_end():
+    assert "1 `(ends)`" in card(analyzed({"p": {Condition(): ["It is", "It is so", "It is so"]}}))
+
+
+def test_every_list_stands_under_a_heading():
+    for made in (five_prompts(), agreed(), nothing(), hostile()):
+        lines = card(made).splitlines()
+        before = [lines[place - 2] for place, line in enumerate(lines) if line[:2] == "* " and not lines[place - 1]]
+        assert before
+        assert all(line.startswith("#### ") for line in before)
+
+
+def test_causes_that_are_left_out_are_counted():
+    cause = next(cause for cause in five_prompts().causes)
+    told = card(replace(five_prompts(), causes=(cause,) * 7))
+    assert "* and 3 more causes: see the page" in told
+
+
+def test_the_cost_stands_beside_what_was_asked():
+    cost = Cost(span=(0.0, 72.0), prompt=Tokens(sum=3_410, n=62), answer=Tokens(sum=4_096, n=64))
+    told = card(replace(agreed(), requests=64, cost=cost))
+    assert (
+        "64 requests in 1 min 12 s, tokens: 3,410 of prompts (62 of 64 requests), 4,096 of answers, "
+        "as the server counted, 2026-03-01"
+    ) in told
 
 
 def test_no_hostile_text_leaves_its_code_span():

@@ -11,6 +11,7 @@ import reason_samples as reasons
 from documented_fields import documented, is_of, leaves
 
 from temp0.core.analysis import Analysis, Company, Tally
+from temp0.core.cost import NOTHING, Cost, Tokens
 from temp0.report import document, failure_text, json_text
 
 DOCUMENTED = documented("Fields")
@@ -25,7 +26,9 @@ def imported(analysis: Analysis) -> Analysis:
     unknown = Company(asked=0, reached=None, measured_by=None)
     first, *others = analysis.prompts
     conditions = tuple(replace(one, company=unknown) for one in first.conditions)
-    return replace(analysis, untold=("company",), prompts=(replace(first, conditions=conditions), *others))
+    return replace(
+        analysis, untold=("company",), cost=NOTHING, prompts=(replace(first, conditions=conditions), *others)
+    )
 
 
 def with_excluded(analysis: Analysis) -> Analysis:
@@ -121,6 +124,15 @@ def test_the_level_that_breaks_first_stands_beside_the_counts() -> None:
         "breaks_first": "logprobs",
     }
     assert fields["first_difference"] == {"text": None, "tokens": None, "logprobs": 0, "top_logprobs": 0}
+
+
+def test_a_sum_of_tokens_says_of_how_many_requests_it_is() -> None:
+    cost = Cost(span=(1.0, 3.5), prompt=Tokens(sum=120, n=3))
+    run = document(replace(samples.agreed(), cost=cost))["run"]
+
+    assert run["duration_s"] == 2.5
+    assert run["prompt_tokens"] == {"sum": 120, "requests": 3}
+    assert run["answer_tokens"] == {"sum": None, "requests": 0}
 
 
 def test_what_the_user_said_and_the_server_did_is_part_of_the_run() -> None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from documented_fields import documented, is_of, leaves
 
-from temp0.core.analysis import Choice
+from temp0.core.analysis import Choice, Tally
 from temp0.core.descent import Candidate, Descent, LayerDifference, Origin
 from temp0.core.detail import Position
 from temp0.core.reduction_tree import reduction_tree
-from temp0.core.second_pass import DID_NOT_GO_ON, ForkLook, Look, SecondPass, Spread, units
+from temp0.core.second_pass import DID_NOT_GO_ON, ForkLook, Look, SecondPass, Spread, Went, units
 from temp0.core.tree_record import TreeClass
 from temp0.report.screen import rendered
 from temp0.report.second_pass import conclusion, descent_sentences
@@ -38,6 +38,7 @@ FORK = ForkLook(
     byte=56,
     prefix="The best way is to ",
     branches=(("cache it.", 8), ("make it.", 8)),
+    went=(Went(condition="alone", followed=(8, 0)), Went(condition="company 8", followed=(0, 8))),
     looks=(LOOK, IN_COMPANY),
     moved=0.05,
     units=units(0.02),
@@ -88,10 +89,11 @@ DESCENT = Descent(
         LayerDifference(layer=29, share=0.908, relative=0.016, largest=7.6),
     ),
 )
+LOST = Tally(reason="timeout", count=1, message="no whole answer within 300 s")
 SECOND = SecondPass(
     first="aaaa",
     second="bbbb",
-    forks=(FORK,),
+    forks=(replace(FORK, looks=(LOOK, replace(IN_COMPANY, failures=(LOST,)))),),
     positions=(
         Position(prompt="C", char=18, token=4, text="The", rival="A", margin=0.0763, has_forked=False),
         Position(prompt="C", char=55, token=15, text=" cache", rival=" make", margin=0.02, has_forked=True),
@@ -109,15 +111,75 @@ def test_a_near_tie_says_by_how_much_and_that_company_moved_more():
     assert "A near tie: under “alone, logprobs”, “ cache” leads “ make” by 0.0200 nats" in told
     assert "Company moved their difference by 0.0500 nats, more than the lead" in told
     assert (
-        "company 8, logprobs (asked again): of 8 that came here, 1 as “cache it.”, 6 as “make it.”, 1 another way"
+        "“company 8, logprobs” (asked again): of 8 that came here, 1 as “cache it.”, 6 as “make it.”, 1 another way"
         in told
     )
 
 
 @pytest.mark.parametrize(
+    ("followed", "elsewhere", "told"),
+    [
+        ((8, 0), 0, "All 8 that came here went on as “cache it.”."),
+        ((0, 8), 0, "All 8 that came here went on as “make it.”."),
+        ((1, 6), 1, "The 8 that came here went on: 1 as “cache it.”, 6 as “make it.”, 1 another way."),
+        ((0, 0), 8, "The 8 that came here went on: 8 another way."),
+        ((0, 1), 0, "The one answer that came here went on as “make it.”."),
+    ],
+)
+def test_which_branch_was_taken_is_said_beside_the_lead(followed, elsewhere, told):
+    look = replace(LOOK, followed=followed, elsewhere=elsewhere, reached=sum(followed) + elsewhere)
+    said = conclusion(replace(FORK, looks=(look, IN_COMPANY)))
+    assert f"in the median of 8 answers. {told} " in said
+    assert said.count("alone, logprobs") == 1  # with the lead, and not again among the other ways
+
+
+def test_a_lead_is_that_of_each_answer_only_where_all_saw_the_same():
+    same = replace(FORK, looks=(replace(LOOK, distributions=1), IN_COMPANY))
+    assert "in each of 8 answers. " in conclusion(same)
+
+
+def test_what_the_run_itself_went_on_with_is_said_beside_what_was_seen_again():
+    assert "In the run itself answers went on: “alone” 8 as “cache it.”; “company 8” 8 as “make it.”." in conclusion(
+        FORK
+    )
+
+
+def test_what_the_server_said_where_nothing_came_back_is_quoted():
+    failures = (Tally(reason="http-400", count=8, message="HTTP 400: prefill is not supported."),)
+    silent = replace(ANEW, completions=0, reason="no answer came back: HTTP 400", failures=failures)
+    other = replace(silent, condition="company 8, logprobs", failures=(replace(failures[0], count=3),))
+    said = conclusion(replace(FORK, looks=(LOOK, silent, other)))
+    assert said.endswith(
+        " No answer came back under “alone, logprobs” and “company 8, logprobs” (continued): HTTP 400: prefill is not "
+        "supported."
+    )
+    assert "did not go on" not in said
+    alone = conclusion(replace(FORK, looks=(replace(silent, way="asked again"),)))
+    assert alone.startswith("No answer came back here. ")
+    assert "(asked again): HTTP 400: prefill is not supported." in alone
+
+
+def test_a_branch_is_named_from_the_word_that_holds_the_fork():
+    fork = replace(FORK, prefix="The best way is to ma", branches=(("ke it.", 8), ("rk it.", 5), ("", 3)))
+    fork = replace(fork, went=(Went(condition="alone", followed=(8, 5, 3)),), looks=())
+    assert "answers went on: “alone” 8 as “make it.”, 5 as “mark it.”, 3 as the end." in conclusion(fork)
+
+
+def test_of_many_branches_the_first_are_named_and_the_rest_is_counted():
+    branches = tuple((f"{letter} end", 9 - place) for place, letter in enumerate("abcdefg"))
+    look = replace(LOOK, followed=(2, 1, 1, 1, 1, 1, 1))
+    went = (Went(condition="alone", followed=tuple(range(9, 2, -1))),)
+    said = conclusion(replace(FORK, branches=branches, went=went, looks=(look,)))
+    assert (
+        "answers went on: “alone” 9 as “a end”, 8 as “b end”, 7 as “c end”, 6 as “d end”, 12 in 3 other ways." in said
+    )
+    assert "went on: 2 as “a end”, 1 as “b end”, 1 as “c end”, 1 as “d end”, 3 in 3 other ways." in said
+
+
+@pytest.mark.parametrize(
     ("margin", "told"),
     [
-        (0.0, "An exact tie"),
+        (0.0, "An exact tie: under “alone, logprobs”, “ cache” and “ make”: which token wins is the tie-break rule's"),
         (0.5, "A near tie"),
         (0.7, "No near tie"),
         (2.0, "suspect a cache, another backend, sampling or a fault"),
@@ -150,7 +212,7 @@ def test_what_is_not_known_is_said():
     silent = replace(LOOK, margins=None, distributions=None, choices=(), reason="no tokens were told")
     assert "is not known" in conclusion(replace(FORK, looks=(unseen,)))
     assert "no tokens were told" in conclusion(replace(FORK, looks=(silent,)))
-    assert conclusion(replace(FORK, looks=())) == "No answer came back here."
+    assert conclusion(replace(FORK, looks=())).startswith("No answer came back here. ")
 
 
 def test_a_fork_of_our_engine_is_told_from_the_top_to_the_bottom():
@@ -206,6 +268,8 @@ def test_every_field_is_documented_and_every_documented_field_is_there():
     assert set(seen) <= set(fields)
     assert {name for name in fields if name not in seen} == set()
     assert seen["descents[].trees"] is None
+    assert seen["not_followed"] is None
+    assert second_pass_document(SECOND, not_followed="no weights")["not_followed"] == "no weights"
     assert [name for name, value in leaves(document, fields) if not is_of(value, fields[name])] == []
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from temp0.report.word import from_word, marked, words
+from temp0.report.word import from_word, from_words, marked, words
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=40)
 
@@ -91,3 +91,9 @@ def test_an_excerpt_ends_with_what_follows_its_character(text: str, char: int) -
 def test_an_excerpt_begins_with_a_whole_word() -> None:
     assert from_word("which nobody can see", 8) == "nobody can see"
     assert from_word("which no client can", 8) == " client can"
+
+
+def test_branches_all_begin_with_the_word_that_holds_the_fork_in_one_of_them():
+    assert from_words("which no", ["body", " client", ""]) == ["nobody", "no client", ""]
+    assert from_words("which ", ["one", "two"]) == ["one", "two"]
+    assert from_words("", []) == []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from temp0.cli import options
+from temp0.cli import options, transport
 from temp0.cli.sigterm import carried_out, ended_by_sigterm
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from temp0.core.plan import Plan
     from temp0.core.run import Run
     from temp0.workflow.keeping import Store
+    from temp0.workflow.probing import Where
+
+_INTERRUPTED = "interrupted; not every fork was followed down"
 
 
 @click.command()
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 )
 @click.option("--threads", type=click.IntRange(min=1), help="Threads of our engine.")
 @click.option("--key-env", metavar="NAME", help="The environment variable that holds the key.")
+@transport.header
 @click.option(
     "--timeout-s",
     type=click.FloatRange(min=0, min_open=True),
@@ -65,10 +69,10 @@ def explain(run: str, as_json: bool, **given: Any) -> int:
     A beginning ends between words; where the server cuts it into other tokens than the model wrote, the numbers at
     the fork are those of that text and not of the answer. Whether a server goes on at all is seen in what it answers.
 
-    A run of our own engine (probed without a URL, or `temp0 serve` on the same weights) is followed to the bottom: the
-    first product whose bits differ in company, how the difference grows from layer to layer, the two tokens that swap,
-    and the two orders of addition that began it. No other endpoint can be looked into: --weights and --threads are
-    those of our engine, and do nothing for other runs.
+    A run of our own engine (probed without a URL, or `temp0 serve` on the same weights, in any dialect that it speaks)
+    is followed to the bottom: the first product whose bits differ in company, how the difference grows from layer to
+    layer, the two tokens that swap, and the two orders of addition that began it. No other endpoint can be looked into:
+    --weights and --threads are those of our engine, and do nothing for other runs.
 
     \b
     temp0 explain                     the last run
@@ -94,13 +98,13 @@ def explain(run: str, as_json: bool, **given: Any) -> int:
             if given["dry_run"]:
                 return _dry_run(plan, as_json)
             second, interrupted = _ask_again(first, plan, given, store, console)
-    found = () if interrupted else _descents(first, given, console)
-    return _show(first, second, found, as_json, given)
+    found, why_not = _descents(first, given, console, has_time=not interrupted)
+    return _show(first, second, found, why_not, as_json, given)
 
 
 def _first(store: Store, named: str) -> Run:
     """The run that is meant; by `last` never a second pass that continued the answers of another run."""
-    from temp0.core.second_pass import first_prompts
+    from temp0.core.continuation import first_prompts
 
     found, back = store.head(store.resolve(named)), 0
     while named == "last" and first_prompts(found.plan) != found.plan.prompts:
@@ -130,19 +134,9 @@ def _dry_run(plan: Plan, as_json: bool) -> int:
 def _ask_again(first: Run, plan: Plan, given: dict[str, Any], store: Store, console: Console) -> tuple[Run, bool]:
     """The second pass, asked and stored as a run of its own, and whether it was interrupted."""
     from temp0.cli.progress import progress
-    from temp0.workflow.builtin import Builtin
     from temp0.workflow.costing import costs
-    from temp0.workflow.probing import Start, Where, probe
+    from temp0.workflow.probing import Start, probe
 
-    is_builtin = first.address.url.startswith("builtin:")
-    where = Where(
-        url=first.address.url,
-        model=first.address.model,
-        api=first.address.api,
-        key_env=given["key_env"],
-        timeout_s=given["timeout_s"],
-        engine=Builtin(weights=given["weights"], threads=given["threads"]) if is_builtin else Builtin(),
-    )
     with progress(console) as shown:
 
         def begin(start: Start) -> None:
@@ -153,11 +147,12 @@ def _ask_again(first: Run, plan: Plan, given: dict[str, Any], store: Store, cons
         sitting = carried_out(
             probe(
                 plan,
-                where,
+                _where(first, given),
                 store=store,
                 max_requests=given["max_requests"],
                 on_start=begin,
                 on_attempt=shown.attempt,
+                on_pause=shown.pause,
             )
         )
     if sitting.stopped:
@@ -168,6 +163,26 @@ def _ask_again(first: Run, plan: Plan, given: dict[str, Any], store: Store, cons
         again = f"temp0 explain {first.id} --with {sitting.run.id}{options.store_flag(given['store'])}"
         click.echo(f"temp0: interrupted; what came back is shown, and again by: {again}", err=True)
     return sitting.run, sitting.interrupted
+
+
+def _where(first: Run, given: dict[str, Any]) -> Where:
+    """The endpoint of the first run, asked as that was."""
+    from temp0.workflow.builtin import Builtin
+    from temp0.workflow.probing import Where, refuse_lacking_headers
+
+    headers = transport.headers(given)
+    refuse_lacking_headers(first, [name for name, _ in headers])
+    is_builtin = first.address.url.startswith("builtin:")
+    return Where(
+        url=first.address.url,
+        model=first.address.model,
+        api=first.address.api,
+        key_env=given["key_env"],
+        headers=headers,
+        extra=json.loads(first.address.extra or "{}"),
+        timeout_s=given["timeout_s"],
+        engine=Builtin(weights=given["weights"], threads=given["threads"]) if is_builtin else Builtin(),
+    )
 
 
 def _tell_failures(second: Run) -> None:
@@ -184,8 +199,10 @@ def _tell_failures(second: Run) -> None:
     click.echo(options.plain(told), err=True)
 
 
-def _descents(first: Run, given: dict[str, Any], console: Console) -> tuple[Descent, ...]:
-    """The forks of our own engine followed down, until Ctrl-C; none for any other endpoint."""
+def _descents(
+    first: Run, given: dict[str, Any], console: Console, *, has_time: bool
+) -> tuple[tuple[Descent, ...], str | None]:
+    """The forks of our own engine followed down, until Ctrl-C, or why they were not; neither for another endpoint."""
     from temp0.workflow.explaining import descents
     from temp0.workflow.own_engine import OwnEngine, own_engine
 
@@ -193,7 +210,9 @@ def _descents(first: Run, given: dict[str, Any], console: Console) -> tuple[Desc
     if not isinstance(engine, OwnEngine):
         if engine:
             click.echo(f"temp0: {engine}", err=True)
-        return ()
+        return (), engine
+    if not has_time:
+        return (), _INTERRUPTED
 
     def tell(prompt: str, company: int) -> None:
         what = f"in a company of {company}" if company else "its two orders of addition"
@@ -206,19 +225,27 @@ def _descents(first: Run, given: dict[str, Any], console: Console) -> tuple[Desc
                 first, weights=given["weights"], threads=given["threads"], on_company=tell, on_descent=found.append
             )
     except KeyboardInterrupt:
-        click.echo("temp0: interrupted; not every fork was followed down", err=True)
-    return tuple(found)
+        click.echo(f"temp0: {_INTERRUPTED}", err=True)
+        return tuple(found), _INTERRUPTED
+    return tuple(found), None
 
 
-def _show(first: Run, second: Run, found: tuple[Descent, ...], as_json: bool, given: dict[str, Any]) -> int:
+def _show(
+    first: Run,
+    second: Run,
+    found: tuple[Descent, ...],
+    why_not: str | None,
+    as_json: bool,
+    given: dict[str, Any],
+) -> int:
     from temp0.workflow.explaining import explained
     from temp0.workflow.showing import second_pass_exit_code, second_pass_json, second_pass_screen, write_explanation
 
     explanation = explained(first, second, found)
     if given["page"] is not None:
-        told = (explanation.first, explanation.second, explanation.descents)
-        write_explanation(*told, given["page"], store=given["store"])
+        parts = (explanation.first, explanation.second, explanation.descents)
+        write_explanation(*parts, given["page"], store=given["store"])
         click.echo(f"temp0: wrote {given['page']}", err=True)
-    shown = second_pass_json if as_json else second_pass_screen
-    options.show(shown(explanation.second, explanation.descents))
+    told = explanation.second, explanation.descents
+    options.show(second_pass_json(*told, not_followed=why_not) if as_json else second_pass_screen(*told))
     return second_pass_exit_code(explanation.second)

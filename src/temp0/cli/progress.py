@@ -72,7 +72,7 @@ class Progress:
             self._bar.stop()
 
     def _notes(self) -> str:
-        fillers = f", {self._fillers} fillers" if self._fillers else ""
+        fillers = f", {self._fillers} {'filler' if self._fillers == 1 else 'fillers'}" if self._fillers else ""
         failures = f", {self._failures} failed" if self._failures else ""
         return fillers + failures
 

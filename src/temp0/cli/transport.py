@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from temp0.workflow.probing import Where
 
 _SECONDS = click.FloatRange(min=0, min_open=True)
+header = click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="'NAME: VALUE'",
+    help="A header of your own in every request; again for more. Only its name is recorded.",
+)
 _OPTIONS = (
-    click.option(
-        "--header",
-        "headers",
-        multiple=True,
-        metavar="'NAME: VALUE'",
-        help="A header of your own in every request; again for more. Only its name is recorded.",
-    ),
+    header,
     click.option(
         "--extra-json",
         metavar="JSON",
@@ -85,7 +86,7 @@ def where(given: dict[str, Any], resume: Run | None) -> Where:
         model=resume.address.model if resume else given["model"],
         api=resume.address.api if resume else given["api"],
         key_env=given["key_env"],
-        headers=tuple(map(_header, given["headers"])),
+        headers=headers(given),
         extra=json.loads(resume.address.extra or "{}") if resume else extra_fields(given["extra_json"]),
         timeout_s=given["timeout_s"],
         connect_timeout_s=given["connect_timeout_s"],
@@ -93,6 +94,11 @@ def where(given: dict[str, Any], resume: Run | None) -> Where:
         keep_raw=given["keep_raw"],
         engine=Builtin(weights=given["weights"], arithmetic=given["arithmetic"], threads=given["threads"]),
     )
+
+
+def headers(given: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The headers of the user's own, as names and values."""
+    return tuple(map(_header, given["headers"]))
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from temp0.core.cost import NOTHING, Cost
 from temp0.core.detail import Position, TimelineEntry
 from temp0.core.plan import Condition
 from temp0.core.run import Address, Untold
@@ -342,7 +343,8 @@ class Analysis:
     """What a run proves, in full.
 
     `exclusive` is the user's word that nobody else used the endpoint, `cold_by` how its cache was made cold. `untold`
-    is what an imported run does not tell. Not `greedy` is a run that no temperature of 0 was sent with.
+    is what an imported run does not tell. Not `greedy` is a run that no temperature of 0 was sent with. `cost` is what
+    judged attempts and their fillers took.
     """
 
     run: str
@@ -361,6 +363,7 @@ class Analysis:
     cold_by: str | None = None
     untold: tuple[Untold, ...] = ()
     greedy: bool = True
+    cost: Cost = NOTHING
 
     @property
     def exit_code(self) -> int:

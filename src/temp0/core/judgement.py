@@ -34,9 +34,10 @@ from temp0.core.cause.inquiry import inquiry, of_record
 from temp0.core.chapter import Chapter, Preface, chapters, preface
 from temp0.core.company import company, is_shown
 from temp0.core.comparison import holm, p_value
+from temp0.core.cost import Cost, cost, whole_cost
 from temp0.core.detail import DRAWN_ATTEMPTS, DRAWN_PROMPTS, DRAWN_TOKENS, TimelineEntry
 from temp0.core.estimate import agreement, modal_share, variant_rate_upper
-from temp0.core.facts import Facts, Weighed, facts, grouped, one_by_one
+from temp0.core.facts import Facts, Weighed, completions, facts, grouped, one_by_one, weighed
 from temp0.core.fork import Leaf, fork_tree, leaves_of
 from temp0.core.junction import positions
 from temp0.core.kind import kind
@@ -62,11 +63,12 @@ def judged(front: Preface, parts: Iterable[Chapter]) -> Analysis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """One prompt by itself: its analysis, what causes may look at, and how many judged attempts were sent."""
+    """One prompt by itself: its analysis, what causes may look at, how many judged attempts were sent, and the cost."""
 
     prompt: PromptAnalysis
     evidence: PromptEvidence
     asked: int
+    cost: Cost
 
 
 def examined(front: Preface, parts: Iterable[Chapter]) -> Iterator[Examined]:
@@ -77,12 +79,13 @@ def examined(front: Preface, parts: Iterable[Chapter]) -> Iterator[Examined]:
         known = facts(front, chapter)
         prompt = _prompt(known, samples, may_be_replayed="replays" in run.untold)
         evidence = prompt_evidence(known, prompt, samples)
-        yield Examined(prompt=prompt, evidence=evidence, asked=len(chapter.judged))
+        yield Examined(prompt=prompt, evidence=evidence, asked=len(chapter.judged), cost=_cost(known))
 
 
 def concluded(front: Preface, parts: Sequence[Examined]) -> Analysis:
     """What all prompts together prove; `parts` are in the plan's order."""
     run = front.run
+    spent = whole_cost(part.cost for part in parts)
     prompts = _with_adjusted_p([part.prompt for part in parts])
     evidence = Evidence(plan=run.plan, prompts=tuple(part.evidence for part in parts))
     causes, untested = of_record(*inquiry(evidence)) if run.untold else inquiry(evidence)
@@ -91,6 +94,7 @@ def concluded(front: Preface, parts: Sequence[Examined]) -> Analysis:
         created=run.created,
         seed=run.plan.seed,
         requests=front.requests,
+        cost=replace(spent, span=None) if run.untold else spent,  # the times of an imported run mean nothing
         finished=sum(part.asked for part in parts) >= run.plan.attempts,
         address=run.address,
         verdict=_worst(prompt.verdict for prompt in prompts),
@@ -107,6 +111,15 @@ def concluded(front: Preface, parts: Sequence[Examined]) -> Analysis:
         untold=run.untold,
         greedy=run.plan.greedy,
     )
+
+
+def _cost(known: Facts) -> Cost:
+    """What one prompt took: its judged attempts, and the fillers of their blocks, which belong to no other prompt."""
+    judged = known.chapter.judged
+    own = {attempt.block for attempt in judged}
+    fillers = [filler for filler in known.chapter.fillers if filler.block in own]
+    replayed = [attempt for attempt in judged if attempt.order in known.replays] if known.replays else []
+    return cost([*judged, *fillers], [*known.everything, *weighed(completions([*replayed, *fillers]))])
 
 
 def _prompt(known: Facts, samples: Samples, *, may_be_replayed: bool = False) -> PromptAnalysis:
@@ -179,12 +192,12 @@ def _condition(
         attempts=len(attempts),
         completions=len(known.counted.get(condition.name, ())),
         fillers=sum(filler.block in own for filler in known.chapter.fillers),
-        failures=_tallies(
+        failures=tallies(
             (attempt.outcome.reason, attempt.outcome.message)
             for attempt in attempts
             if isinstance(attempt.outcome, Failure)
         ),
-        excluded=_tallies(
+        excluded=tallies(
             (REPLAYED, known.replays[attempt.order]) for attempt in attempts if attempt.order in known.replays
         ),
         distinct=seen.distinct,
@@ -290,10 +303,11 @@ def _kinds(answers: Weighed) -> tuple[KindCount, ...]:
     return tuple(KindCount(kind=one, count=counts[one]) for one in sorted(counts, key=lambda one: (-counts[one], one)))
 
 
-def _tallies(told: Iterable[tuple[str, str]]) -> tuple[Tally, ...]:
+def tallies(told: Iterable[tuple[str, str]]) -> tuple[Tally, ...]:
+    """How often each reason was told, the commonest first, with the first message of each."""
     by_reason = grouped(told)
-    tallies = [Tally(reason=reason, count=len(same), message=same[0]) for reason, same in by_reason.items()]
-    return tuple(sorted(tallies, key=lambda tally: (-tally.count, tally.reason)))
+    found = [Tally(reason=reason, count=len(same), message=same[0]) for reason, same in by_reason.items()]
+    return tuple(sorted(found, key=lambda tally: (-tally.count, tally.reason)))
 
 
 def _with_adjusted_p(prompts: Sequence[PromptAnalysis]) -> tuple[PromptAnalysis, ...]:

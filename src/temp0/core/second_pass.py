@@ -8,19 +8,20 @@ run's.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from statistics import median
 from typing import Literal
 
-from temp0.core.analysis import Analysis, Choice, Fork
+from temp0.core.analysis import Analysis, Choice, Fork, PromptAnalysis, Tally
+from temp0.core.continuation import whose_answer
 from temp0.core.detail import Position
 from temp0.core.facts import grouped
+from temp0.core.judgement import tallies
 from temp0.core.junction import parting_bytes, positions, walk
 from temp0.core.margin import NOT_ASKED, own_margin, token_text
-from temp0.core.plan import Message, Plan, Prompt
-from temp0.core.run import Completion, Run, Token
+from temp0.core.run import Attempt, Completion, Failure, Run, Token
 from temp0.core.text import utf8
 
 Way = Literal["asked again", "continued"]
@@ -31,6 +32,7 @@ LOGIT_BINADES = (8.0, 32.0)
 """The magnitudes between which the larger logits of language models mostly lie: 8 up to 64, by powers of two."""
 
 NO_LOGPROBS = "no logprobs were told"
+NO_ANSWER = "no answer came back"
 DID_NOT_GO_ON = "the endpoint did not go on from a given beginning"
 
 
@@ -63,7 +65,8 @@ class Look:
 
     `reached` of the `completions` came through the text that all branches share. `followed` counts those that went on
     as each branch does, `elsewhere` those that went another way. Where answers were to be continued and the endpoint
-    began anew, none has reached the fork, and `reason` says so. `margins` are of the likeliest token over the second
+    began anew, none has reached the fork, and `reason` says so. `failures` are the attempts without an answer, as the
+    server said it. `margins` are of the likeliest token over the second
     one; `choices` are those of the attempt with the median margin, `distributions` counts unlike ones among those that
     told any. Where nothing was told, `reason` says why.
     """
@@ -78,12 +81,22 @@ class Look:
     distributions: int | None
     choices: tuple[Choice, ...]
     reason: str | None
+    failures: tuple[Tally, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Went:
+    """How many completions of the first run, under one condition, are on each branch of a fork."""
+
+    condition: str
+    followed: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForkLook:
     """One fork looked at again. `prefix` is what its branches share, `branches` is how each goes on and how often.
 
+    `went` says the same for each condition of the first run that came to the fork.
     `moved` is how far company moved the difference between the two likeliest tokens (nats), `None` where it is not
     known.
     """
@@ -93,6 +106,7 @@ class ForkLook:
     byte: int
     prefix: str
     branches: tuple[tuple[str, int], ...]
+    went: tuple[Went, ...]
     looks: tuple[Look, ...]
     moved: float | None
     units: tuple[Units, ...]
@@ -113,12 +127,15 @@ class SecondPass:
 
 def second_pass(first: Analysis, second: Run) -> SecondPass:
     """What the run `second` shows of the forks that `first` found; prompts that `first` has not are left out."""
-    asked = grouped((one.prompt, one) for one in _told(first, _asked(first, second)))
+    judged = _judged(first, second)
+    asked = grouped((one.prompt, one) for one in _told(first, _answered(judged)))
+    failed = grouped((one.prompt, one) for one in _failed(judged))
+    names = [condition.name for condition in second.plan.conditions]
     return SecondPass(
         first=first.run,
         second=second.id,
         forks=tuple(
-            _fork_look(prompt.id, prefix, fork, asked.get(prompt.id, ()))
+            _fork_look(prompt, prefix, fork, names, asked.get(prompt.id, ()), failed.get(prompt.id, ()))
             for prompt in first.prompts
             if prompt.tree
             for prefix, fork in walk(prompt.tree)
@@ -129,29 +146,6 @@ def second_pass(first: Analysis, second: Run) -> SecondPass:
             for position in positions(prompt, [one.completion for one in asked.get(prompt.id, ()) if not one.begun])
         ),
     )
-
-
-def continuation(prompt: Prompt, begun: str, *, n: int, max_tokens: int) -> Prompt:
-    """The prompt that has an endpoint go on from `begun`, the first characters of its answer."""
-    messages = (*prompt.messages, Message(role="assistant", content=begun))
-    return Prompt(id=f"{prompt.id}@{len(begun)}", messages=messages, n=n, max_tokens=max_tokens)
-
-
-def first_prompts(plan: Plan) -> tuple[Prompt, ...]:
-    """The prompts of a plan that continue no answer to another one of it: all, unless it was a second pass."""
-    known = {prompt.id for prompt in plan.prompts}
-    return tuple(prompt for prompt in plan.prompts if not (_whose(prompt, known) or ("", ""))[1])
-
-
-def beginning(prefix: str) -> str:
-    """As much of a shared text as surely ends between tokens: up to the white space before its last word.
-
-    A tokenizer may join a space with the word after it, so that a text cut elsewhere would be read as other tokens than
-    the model wrote.
-    """
-    words = prefix.rstrip()
-    cut = max((place for place, letter in enumerate(words) if letter.isspace()), default=0)
-    return words[:cut].rstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,16 +163,41 @@ class _Asked:
         return self.begun + self.completion.text
 
 
-def _asked(first: Analysis, second: Run) -> list[_Asked]:
-    """The judged completions, each with the prompt of the first run: by condition, then as they were asked for."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failed:
+    """An attempt of the second run that brought no answer."""
+
+    prompt: str
+    condition: str
+    begun: str
+    failure: Failure
+
+
+def _judged(first: Analysis, second: Run) -> list[tuple[Attempt, str, str]]:
+    """The judged attempts by condition, then as asked for, each with the first run's prompt and its begun answer."""
     conditions = [condition.name for condition in second.plan.conditions]
     known = {prompt.id for prompt in first.prompts}
-    whose = {prompt.id: own for prompt in second.plan.prompts if (own := _whose(prompt, known)) is not None}
+    whose = {prompt.id: own for prompt in second.plan.prompts if (own := whose_answer(prompt, known)) is not None}
+    return [
+        (attempt, *whose[attempt.prompt])
+        for attempt in sorted(second.attempts, key=lambda one: (conditions.index(one.condition), one.order))
+        if attempt.role == "judged" and attempt.prompt in whose
+    ]
+
+
+def _answered(judged: Iterable[tuple[Attempt, str, str]]) -> list[_Asked]:
     return [
         _Asked(prompt=own, condition=attempt.condition, begun=begun, completion=attempt.outcome)
-        for attempt in sorted(second.attempts, key=lambda one: (conditions.index(one.condition), one.order))
-        if attempt.role == "judged" and isinstance(attempt.outcome, Completion) and attempt.prompt in whose
-        for own, begun in [whose[attempt.prompt]]
+        for attempt, own, begun in judged
+        if isinstance(attempt.outcome, Completion)
+    ]
+
+
+def _failed(judged: Iterable[tuple[Attempt, str, str]]) -> list[_Failed]:
+    return [
+        _Failed(prompt=own, condition=attempt.condition, begun=begun, failure=attempt.outcome)
+        for attempt, own, begun in judged
+        if isinstance(attempt.outcome, Failure)
     ]
 
 
@@ -199,41 +218,59 @@ def _told(first: Analysis, asked: Sequence[_Asked]) -> list[_Asked]:
     return [replace(one, goes_on=goes_on or not one.begun) for one in asked]
 
 
-def _whose(prompt: Prompt, known: Collection[str]) -> tuple[str, str] | None:
-    """The first run's prompt that one of the second run stands for, and what its answer begins with."""
-    last = prompt.messages[-1]
-    own = prompt.id.removesuffix(f"@{len(last.content)}")
-    if last.role == "assistant" and own != prompt.id and own in known:
-        return own, last.content
-    return (prompt.id, "") if prompt.id in known else None
-
-
-def _fork_look(prompt: str, prefix: str, fork: Fork, asked: Sequence[_Asked]) -> ForkLook:
-    near = sorted((one for one in asked if prefix.startswith(one.begun)), key=lambda one: bool(one.begun))
-    sides = grouped(((one.condition, bool(one.begun)), one) for one in near)
-    looks = tuple(_look(prefix, fork, same) for same in sides.values())
+def _fork_look(
+    prompt: PromptAnalysis,
+    prefix: str,
+    fork: Fork,
+    names: Sequence[str],
+    asked: Sequence[_Asked],
+    failed: Sequence[_Failed],
+) -> ForkLook:
+    near = grouped(((one.condition, bool(one.begun)), one) for one in asked if prefix.startswith(one.begun))
+    lost = grouped(((one.condition, bool(one.begun)), one.failure) for one in failed if prefix.startswith(one.begun))
+    sides = [(name, begun) for begun in (False, True) for name in names]
+    looks = tuple(
+        _look(prefix, fork, side, near.get(side, ()), lost.get(side, ()))
+        for side in sides
+        if side in near.keys() | lost
+    )
     shown = [look for look in looks if look.margins]
     return ForkLook(
-        prompt=prompt,
+        prompt=prompt.id,
         char=fork.char,
         byte=fork.byte,
         prefix=prefix,
         branches=tuple((branch.text, branch.count) for branch in fork.branches),
+        went=_went(prompt, fork),
         looks=looks,
         moved=_moved(looks),
         units=units(shown[0].margins.median) if shown and shown[0].margins else (),
     )
 
 
-def _look(prefix: str, fork: Fork, asked: Sequence[_Asked]) -> Look:
+def _went(prompt: PromptAnalysis, fork: Fork) -> tuple[Went, ...]:
+    """The first run's completions by condition, on each branch."""
+    of = {text.sha256: dict(text.conditions) for text in prompt.texts}
+    found = (
+        Went(
+            condition=one.name,
+            followed=tuple(sum(of[each].get(one.name, 0) for each in branch.sha256) for branch in fork.branches),
+        )
+        for one in prompt.conditions
+    )
+    return tuple(one for one in found if any(one.followed))
+
+
+def _look(prefix: str, fork: Fork, side: tuple[str, bool], asked: Sequence[_Asked], failed: Sequence[Failure]) -> Look:
+    """What one side saw: a condition, and whether answers were continued."""
     here = [one for one in asked if one.goes_on and one.text.startswith(prefix)]
     ways = [_branch_of(fork, one.text[len(prefix) :]) for one in here]
     seen = [token for one in here if (token := _token_at(one, prefix, fork)) is not None]
     margins = sorted((abs(own), at) for at, token in enumerate(seen) if isinstance(own := own_margin(token), float))
     middle = seen[margins[(len(margins) - 1) // 2][1]] if margins else None
     return Look(
-        condition=asked[0].condition,
-        way="continued" if asked[0].begun else "asked again",
+        condition=side[0],
+        way="continued" if side[1] else "asked again",
         completions=len(asked),
         reached=len(here),
         followed=tuple(ways.count(branch) for branch in range(len(fork.branches))),
@@ -241,11 +278,14 @@ def _look(prefix: str, fork: Fork, asked: Sequence[_Asked]) -> Look:
         margins=_spread([own for own, _ in margins]) if margins else None,
         distributions=len({(token.logprob, token.top) for token in seen}) if margins else None,
         choices=() if middle is None else _choices(middle),
-        reason=None if margins else _why_not(asked, here, seen),
+        reason=None if margins else _why_not(asked, here, seen, failed),
+        failures=tallies((one.reason, one.message) for one in failed),
     )
 
 
-def _why_not(asked: Sequence[_Asked], here: Sequence[_Asked], seen: Sequence[Token]) -> str:
+def _why_not(asked: Sequence[_Asked], here: Sequence[_Asked], seen: Sequence[Token], failed: Sequence[Failure]) -> str:
+    if not asked:
+        return f"{NO_ANSWER}: {failed[0].message}"
     if not asked[0].goes_on:
         again = any(one.completion.text.startswith(one.begun) for one in asked)
         return f"{DID_NOT_GO_ON}{': it says it again' if again else ''}"

@@ -13,9 +13,7 @@ import numpy as np
 
 from temp0 import kernels
 from temp0.core.descent import Candidate, Descent, LayerDifference, Origin
-from temp0.core.plan import Message
 from temp0.engine.arithmetic import Arithmetic
-from temp0.engine.chat import chat_template_of
 from temp0.engine.checkpoint import Array, Checkpoint
 from temp0.engine.kv_cache import KvCache
 from temp0.engine.page import PAGE_TOKENS, pages_of
@@ -50,13 +48,13 @@ class Diver:
         self._settings = checkpoint.settings
         self._arithmetic = arithmetic
         self._tokenizer = Tokenizer(checkpoint.vocabulary)
-        self._chat = chat_template_of(checkpoint)
         self._model = WatchedModel(checkpoint, arithmetic, rows=most + CHUNK_TOKENS, wanted=most)
 
     def descend(
         self,
-        messages: Sequence[Message],
+        text: str,
         *,
+        prompt: str,
         companies: Iterable[int],
         max_tokens: int,
         on_company: Callable[[int], None] | None = None,
@@ -64,24 +62,25 @@ class Diver:
         """The first of `companies` in which a twin's answer leaves that of the prompt alone, followed down.
 
         Where none does, the last of them is followed down at the position where the two best tokens were closest.
-        `on_company` hears of each company before it is tried. Raises RequestError for messages the model cannot read.
+        `text` is what the model reads, with whatever a template puts around the `prompt` that a person knows it by.
+        `on_company` hears of each company before it is tried. Raises RequestError for a text the model cannot read.
         """
-        prompt = tuple(self._tokenizer.encode(self._chat.render(messages)))
-        alone = self._answers(prompt, company=1, max_tokens=max_tokens).tokens[0]
+        read = tuple(self._tokenizer.encode(text))
+        alone = self._answers(read, company=1, max_tokens=max_tokens).tokens[0]
         company, place, token = 1, 0, None
         for company in companies:
             if on_company:
                 on_company(company)
-            twins = self._answers(prompt, company=company, max_tokens=max_tokens).tokens
+            twins = self._answers(read, company=company, max_tokens=max_tokens).tokens
             forks = [(at, number) for number, twin in enumerate(twins) if (at := _fork(alone, twin)) is not None]
             if forks:
                 token, place = min(forks)
                 break
         has_forked = token is not None
         if token is None:
-            token = self._closest(prompt, alone)
+            token = self._closest(read, alone)
         return self._followed(
-            prompt, alone, company=company, place=place, token=token, has_forked=has_forked, text=messages[-1].content
+            read, alone, company=company, place=place, token=token, has_forked=has_forked, text=prompt
         )
 
     def _followed(

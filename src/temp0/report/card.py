@@ -14,7 +14,9 @@ from temp0.report.closing import again, limits
 from temp0.report.explanation import why
 from temp0.report.figure import UNBROKEN, company, moment, percent, some
 from temp0.report.headline import headline, total_agreement
+from temp0.report.spent import spent
 from temp0.report.visible import beginning, visible
+from temp0.report.word import from_words
 
 _FORKS = 5
 _CAUSES = 4
@@ -32,11 +34,11 @@ def card(analysis: Analysis, *, store: str | None = None) -> str:
         f"### {_SIGNS[analysis.verdict]} temp0: {analysis.verdict} — {plain(told.sentence)}",
         " ".join(map(plain, told.reach)),
         _table(analysis),
-        *_forks(analysis.prompts),
+        _headed("Where answers part", _forks(analysis.prompts)),
         *_causes(analysis),
         _asked(analysis),
-        "\n".join(f"* {plain(sentence)}" for sentence in limits(analysis)),
-        _again(analysis, store),
+        _headed("What this cannot tell", (plain(sentence) for sentence in limits(analysis))),
+        _headed("See it again", (f"{code(command)} {what}" for command, what in again(analysis, store=store))),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -61,6 +63,12 @@ def plain(text: str) -> str:
     ('2 \\* 3 \\<b\\>, TARr@5', "'@\\u200byou'")
     """
     return _MENTION.sub("@\u200b", _SPECIAL.sub(r"\\\1", visible(text.replace(UNBROKEN, " "))))
+
+
+def _headed(heading: str, items: Iterable[str]) -> str:
+    """A list under its heading; nothing where it is empty."""
+    lines = [f"* {item}" for item in items]
+    return "\n".join([f"#### {heading}", "", *lines]) if lines else ""
 
 
 def _table(analysis: Analysis) -> str:
@@ -89,35 +97,41 @@ def _row(name: str, of: Sequence[ConditionAnalysis]) -> tuple[str, ...]:
 
 
 def _forks(prompts: Sequence[PromptAnalysis]) -> Iterable[str]:
-    parted = [(prompt, prompt.tree.fork) for prompt in prompts if prompt.tree and prompt.tree.fork]
-    lines = [
-        f"* {code(beginning(prompt.id, 40))}: {some(prompt.distinct.text, 'text')}, fork at character {fork.char}: "
-        f"{_branches(fork)}"
-        for prompt, fork in parted[:_FORKS]
-    ]
+    parted = [(prompt, prompt.tree.text, prompt.tree.fork) for prompt in prompts if prompt.tree and prompt.tree.fork]
+    for prompt, before, fork in parted[:_FORKS]:
+        yield (
+            f"{code(beginning(prompt.id, 40))}: {some(prompt.distinct.text, 'text')}, fork at character {fork.char}: "
+            f"{_branches(fork, before)}"
+        )
     if len(parted) > _FORKS:
-        lines.append(f"* and {some(len(parted) - _FORKS, 'more prompt')} that fork")
-    if lines:
-        yield "\n".join(lines)
+        yield f"and {some(len(parted) - _FORKS, 'more prompt')} that fork"
 
 
-def _branches(fork: Fork) -> str:
-    ways = [f"{branch.count} {code(beginning(branch.text, _TEXT) or '(ends)')}" for branch in fork.branches[:_BRANCHES]]
+def _branches(fork: Fork, before: str) -> str:
+    """Each branch from the word that holds the fork; `before` is what they share."""
+    texts = from_words(before, [branch.text for branch in fork.branches])
+    ways = [
+        f"{branch.count} {code(beginning(text, _TEXT) or '(ends)')}"
+        for branch, text in zip(fork.branches[:_BRANCHES], texts, strict=False)
+    ]
     more = len(fork.branches) - _BRANCHES
     return ", ".join(ways + ([some(more, "more branch", "more branches")] if more > 0 else []))
 
 
 def _causes(analysis: Analysis) -> Iterable[str]:
-    causes = [cause for group in why(analysis) for cause in group.causes][:_CAUSES]
-    if causes:
-        yield "\n".join(_cause(cause, analysis) for cause in causes)
+    left = _CAUSES
+    for group in why(analysis):
+        rest = len(group.causes) - left
+        told = [_cause(cause, analysis) for cause in group.causes[:left]]
+        yield _headed(group.heading, told + ([f"and {some(rest, 'more cause')}: see the page"] if rest > 0 else []))
+        left = max(0, -rest)
 
 
 def _cause(cause: Cause, analysis: Analysis) -> str:
     words, command = remedy(cause, analysis.address)
     again = f" {code(command)}" if command else ""
     return (
-        f"* **{cause.cause}** ({cause.certainty}): {plain(meaning(cause.cause))}. {plain(evidence(cause))} "
+        f"**{cause.cause}** ({cause.certainty}): {plain(meaning(cause.cause))}. {plain(evidence(cause))} "
         f"*To do:* {plain(words)}{again}"
     )
 
@@ -126,10 +140,7 @@ def _asked(analysis: Analysis) -> str:
     address = analysis.address
     total = total_agreement(analysis)
     return (
-        f"Asked: {code(address.model)} at {code(address.url)} ({address.api}), {some(analysis.requests, 'request')}, "
+        f"Asked: {code(address.model)} at {code(address.url)} ({address.api}), "
+        f"{plain(spent(analysis.cost, analysis.requests))}, "
         f"{plain(moment(analysis.created))}, seed {analysis.seed}{f'; {plain(total)}' if total else ''}."
     )
-
-
-def _again(analysis: Analysis, store: str | None) -> str:
-    return "\n".join(f"* {code(command)} {what}" for command, what in again(analysis, store=store))

@@ -41,6 +41,7 @@ from temp0.report.naming import quoted, who
 from temp0.report.outline import fork_of_each
 from temp0.report.picture import ROW, picture, shared
 from temp0.report.sight import sight
+from temp0.report.spent import duration, tokens
 from temp0.report.survival import survival_figure
 from temp0.report.timeline_figure import timeline_figure
 from temp0.report.unanswered import is_answered, unanswered
@@ -79,6 +80,8 @@ _FILTERS: tuple[Callable[..., object], ...] = (
     ),
     *(figure.percent, figure.interval, figure.p_values, figure.company, figure.margin, figure.logprob),
     doubt,
+    duration,
+    tokens,
     *(figure.some, figure.every, figure.moment, rung_name, letters, with_letters, levels, between, contrasts, counts),
     *(meaning, evidence, remedy, is_note, holds_for),
     *(survival_figure, company_figure, margin_figure, margin_words, timeline_figure, walk),

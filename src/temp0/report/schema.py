@@ -24,6 +24,7 @@ from temp0.core.analysis import (
     PromptAnalysis,
     Tally,
 )
+from temp0.core.cost import Tokens
 from temp0.core.run import Address
 from temp0.report.command import addressed
 
@@ -49,6 +50,9 @@ def document(analysis: Analysis) -> Fields:
             "created": analysis.created,
             "seed": analysis.seed,
             "requests": analysis.requests,
+            "duration_s": analysis.cost.duration_s,
+            "prompt_tokens": _counted(analysis.cost.prompt),
+            "answer_tokens": _counted(analysis.cost.answer),
             "finished": analysis.finished,
             "exclusive": analysis.exclusive,
             "cold_by": analysis.cold_by,
@@ -77,6 +81,11 @@ def failure_text(exit_code: int, message: str) -> str:
 def distinct_fields(distinct: Distinct) -> Fields:
     """Distinct completions at each level, and the level that breaks first."""
     return asdict(distinct) | {"breaks_first": distinct.breaks_first}
+
+
+def _counted(tokens: Tokens) -> Fields:
+    """The sum is `null` where no answer told any, and `requests` says of how many it is the sum."""
+    return {"sum": tokens.sum if tokens.n else None, "requests": tokens.n}
 
 
 def _cause(cause: Cause, address: Address) -> Fields:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from temp0.core.descent import Descent, Origin
+from temp0.core.facts import grouped
 from temp0.core.margin import CONFIDENT_ABOVE, NEAR_UP_TO
-from temp0.core.second_pass import DID_NOT_GO_ON, ForkLook, Look, moved_by_reading
+from temp0.core.second_pass import DID_NOT_GO_ON, ForkLook, Look, Spread, moved_by_reading
 from temp0.report.figure import UNBROKEN, UNKNOWN, logprob, number, percent, some
 from temp0.report.tree_finding import class_words, replay_words
 from temp0.report.visible import beginning
+from temp0.report.word import from_words
 
 _PRODUCTS = {
     "qkv": "the product for query, key and value",
@@ -22,25 +24,29 @@ _PRODUCTS = {
     "head": "the head, whose sums are the logits",
 }
 _TOKEN = 24
+_WAYS = 4
+_SAID = 200
 
 
 def conclusion(fork: ForkLook) -> str:
-    """What the looks at one fork come to, and which ways the answers went."""
-    came = [look for look in fork.looks if look.reached]
+    """What the looks at one fork come to, and which ways the answers went, those of the first run before them."""
+    told = next((look for look in fork.looks if look.margins), None)  # its ways are told with its margin
+    others = [look for look in fork.looks if look.reached and look is not told]
     went = "; ".join(
-        f"{look.condition} ({look.way}): of {look.reached} that came here, {ways(fork, look)}" for look in came
+        f"“{look.condition}” ({look.way}): of {look.reached} that came here, {ways(fork, look)}" for look in others
     )
-    return f"{_finding(fork)}{f' {went}.' if went else ''}{_began_anew(fork)}"
+    first = "; ".join(f"“{one.condition}” {_counted(one.followed, fork)}" for one in fork.went)
+    return f"{_finding(fork)} In the run itself answers went on: {first}.{f' {went}.' if went else ''}{_lost(fork)}"
 
 
 def finding(fork: ForkLook) -> str:
     """How nearly tied the tokens were, and what moved them."""
-    return f"{_finding(fork)}{_began_anew(fork)}"
+    return f"{_finding(fork)}{_lost(fork)}"
 
 
 def _finding(fork: ForkLook) -> str:
     reached = [look for look in fork.looks if look.reached]
-    if not fork.looks:
+    if not any(look.completions for look in fork.looks):
         return "No answer came back here."
     if not reached:
         return "No attempt of the second pass came this way again: what the tokens were here is not known."
@@ -50,10 +56,17 @@ def _finding(fork: ForkLook) -> str:
     return " ".join([_tie(fork, shown[0]), _company(fork, shown), *_reading(fork)])
 
 
-def _began_anew(fork: ForkLook) -> str:
-    """That answers were to be continued, and were not."""
-    reasons = [look.reason for look in fork.looks if look.reason and look.reason.startswith(DID_NOT_GO_ON)]
-    return f" {reasons[0][0].upper()}{reasons[0][1:]}; what it began anew is not counted." if reasons else ""
+def _lost(fork: ForkLook) -> str:
+    """That answers were to be continued and were not, and which questions brought no answer at all, and why."""
+    anew = [look.reason for look in fork.looks if look.reason and look.reason.startswith(DID_NOT_GO_ON)]
+    told = [f" {anew[0][0].upper()}{anew[0][1:]}; what it began anew is not counted."] if anew else []
+    silent = grouped(
+        ((look.way, look.failures[0].message), look) for look in fork.looks if look.failures and not look.completions
+    )
+    for (way, message), looks in silent.items():
+        under = " and ".join(f"“{look.condition}”" for look in looks)
+        told.append(f" No answer came back under {under} ({way}): {beginning(message, _SAID).rstrip('.')}.")
+    return "".join(told)
 
 
 def token(text: str) -> str:
@@ -65,18 +78,36 @@ def _tie(fork: ForkLook, look: Look) -> str:
     assert look.margins is not None
     margin = look.margins.median
     if margin == 0:
-        return f"An exact tie{_leads(look)}: which token wins is the tie-break rule's choice."
+        return f"An exact tie{_pair(look, 'and')}: which token wins is the tie-break rule's choice. {_won(fork, look)}"
     kind = "A near tie" if margin <= NEAR_UP_TO else "No near tie" if margin <= CONFIDENT_ABOVE else "No tie"
     doubt = ""
     if margin > CONFIDENT_ABOVE:
         doubt = " Rounding does not explain such a fork: suspect a cache, another backend, sampling or a fault."
-    return f"{kind}{_leads(look)} by {logprob(margin)} nats{_in_units(fork)}.{doubt}"
+    leads = f"{_pair(look, 'leads')} by {logprob(margin)} nats{_in_units(fork)}{_of(look, look.margins)}"
+    return f"{kind}{leads}. {_won(fork, look)}{doubt}"
 
 
-def _leads(look: Look) -> str:
+def _of(look: Look, seen: Spread) -> str:
+    """Of how many answers a lead is told."""
+    if seen.n == 1:
+        return ""
+    return f", in {'each' if look.distributions == 1 else 'the median'} of {seen.n} answers"
+
+
+def _pair(look: Look, between: str) -> str:
+    """The two likeliest tokens under a condition."""
     texts = [token(choice.text) for choice in look.choices[:2]]
     under = f"under “{look.condition}”"
-    return f": {under}, {texts[0]} leads {texts[1]}" if len(texts) == 2 else f" ({under})"
+    return f": {under}, {texts[0]} {between} {texts[1]}" if len(texts) == 2 else f" ({under})"
+
+
+def _won(fork: ForkLook, look: Look) -> str:
+    """Which branches were really taken under the condition whose lead is told."""
+    went = ways(fork, look)
+    if look.reached in look.followed:
+        who = "The one answer" if look.reached == 1 else f"All {look.reached}"
+        return f"{who} that came here went on {went.partition(' ')[2]}."
+    return f"The {look.reached} that came here went on: {went}."
 
 
 def _in_units(fork: ForkLook) -> str:
@@ -112,9 +143,18 @@ def _reading(fork: ForkLook) -> tuple[str, ...]:
 
 def ways(fork: ForkLook, look: Look) -> str:
     """How many of those that came there went on as each branch."""
-    told = [f"{count} as {token(text)}" for (text, _), count in zip(fork.branches, look.followed, strict=True) if count]
-    told += [f"{look.elsewhere} another way"] if look.elsewhere else []
-    return ", ".join(told) or "none on any branch"
+    told = _counted(look.followed, fork)
+    return ", ".join(([told] if told else []) + ([f"{look.elsewhere} another way"] if look.elsewhere else []))
+
+
+def _counted(counts: Sequence[int], fork: ForkLook) -> str:
+    """The branches taken, each with how often; of many the first few."""
+    texts = from_words(fork.prefix, [text for text, _ in fork.branches])
+    taken = [(count, text) for count, text in zip(counts, texts, strict=True) if count]
+    told = [f"{count} as {token(text)}" for count, text in taken[:_WAYS]]
+    rest = [count for count, _ in taken[_WAYS:]]
+    told += [f"{sum(rest)} in {some(len(rest), 'other way')}"] if rest else []
+    return ", ".join(told)
 
 
 def lead(look: Look) -> str:

@@ -14,12 +14,14 @@ from temp0.report.second_pass import conclusion, descent_sentences
 from temp0.report.tree_schema import tree_class_fields
 
 
-def second_pass_json(second: SecondPass, descents: Sequence[Descent] = ()) -> str:
-    """The document, on one line."""
-    return json.dumps(second_pass_document(second, descents), allow_nan=False)
+def second_pass_json(second: SecondPass, descents: Sequence[Descent] = (), *, not_followed: str | None = None) -> str:
+    """The document, on one line; `not_followed` says why no fork of our own engine's was followed down."""
+    return json.dumps(second_pass_document(second, descents, not_followed=not_followed), allow_nan=False)
 
 
-def second_pass_document(second: SecondPass, descents: Sequence[Descent] = ()) -> dict[str, Any]:
+def second_pass_document(
+    second: SecondPass, descents: Sequence[Descent] = (), *, not_followed: str | None = None
+) -> dict[str, Any]:
     """The same as a dictionary."""
     return {
         "schema": "temp0/explanation",
@@ -31,6 +33,7 @@ def second_pass_document(second: SecondPass, descents: Sequence[Descent] = ()) -
         "positions": [asdict(position) for position in second.positions],
         "junctions": [asdict(one) for one in bins(second.positions)],
         "descents": [_descent(one) for one in descents],
+        "not_followed": not_followed,
     }
 
 

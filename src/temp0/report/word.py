@@ -49,14 +49,25 @@ def marked(before: str, branches: Sequence[str]) -> tuple[int, list[tuple[Span, 
     The number tells how many characters of `before` those words took back. Each branch is compared with the first
     other one (the largest, where they come by size). A branch without text is a single span of mark `fork`.
     """
-    tail = before[-_LONGEST_WORD:]
-    lead = len(tail) - min((word_start(tail, branch) for branch in branches), default=len(tail))
-    texts = [tail[len(tail) - lead :] + branch[:_COMPARED] for branch in branches]
+    taken = _taken_back(before, branches)
+    texts = [taken + branch[:_COMPARED] for branch in branches]
     spans = []
     for index, text in enumerate(texts):
         other = texts[1 - min(index, 1)] if len(texts) > 1 else text
         spans.append(_compared(text, other) + _rest(branches[index][_COMPARED:]))
-    return lead, spans
+    return len(taken), spans
+
+
+def from_words(before: str, branches: Sequence[str]) -> list[str]:
+    """Each branch beginning with the word that holds the fork in any of them; one that ends there stays empty."""
+    taken = _taken_back(before, branches)
+    return [taken + branch if branch else "" for branch in branches]
+
+
+def _taken_back(before: str, branches: Sequence[str]) -> str:
+    """The end of the shared text that belongs to the words at the fork."""
+    tail = before[-_LONGEST_WORD:]
+    return tail[min((word_start(tail, branch) for branch in branches), default=len(tail)) :]
 
 
 def from_word(text: str, char: int) -> str:

@@ -11,15 +11,17 @@ from functools import partial
 from pathlib import Path
 
 from temp0.core.analysis import Analysis, PromptAnalysis
+from temp0.core.continuation import beginning, continuation, first_prompts
 from temp0.core.descent import Descent, Origin
 from temp0.core.judgement import analysis
 from temp0.core.junction import walk
 from temp0.core.plan import Condition, Plan, Prompt
 from temp0.core.run import Run
-from temp0.core.second_pass import SecondPass, beginning, continuation, first_prompts, second_pass
+from temp0.core.second_pass import SecondPass, second_pass
 from temp0.core.tree_record import TreeClass
 from temp0.engine.arithmetic import arithmetic
 from temp0.engine.builtin import builtin_weights
+from temp0.engine.chat import chat_template_of
 from temp0.engine.descent import Diver
 from temp0.engine.watched_model import PRODUCTS
 from temp0.engine.weights import read_checkpoint
@@ -117,9 +119,10 @@ def descents(
     checkpoint = read_checkpoint(weights or builtin_weights())
     Builtin(arithmetic=engine.arithmetic, model=engine.model).check_model(checkpoint.name)
     own = {prompt.id: prompt for prompt in first_prompts(run.plan)}
-    answered = [prompt for prompt in analysis(run).prompts if prompt.tree and prompt.id in own]
+    known = own.keys() & engine.bodies.keys()
+    answered = [prompt for prompt in analysis(run).prompts if prompt.tree and prompt.id in known]
     forked = [prompt.id for prompt in answered if prompt.distinct.text > 1] or [prompt.id for prompt in answered[:1]]
-    companies = _companies(run)
+    companies, template = _companies(run), chat_template_of(checkpoint)
     diver = Diver(
         checkpoint,
         arithmetic(engine.arithmetic, activations=engine.activations, threads=threads),
@@ -128,7 +131,13 @@ def descents(
     found = []
     for prompt in [own[one] for one in forked][:most]:
         tell = partial(on_company, prompt.id)
-        descent = diver.descend(prompt.messages, companies=companies, max_tokens=prompt.max_tokens, on_company=tell)
+        descent = diver.descend(
+            engine.text_read(prompt.id, template),
+            prompt=prompt.text,
+            companies=companies,
+            max_tokens=prompt.max_tokens,
+            on_company=tell,
+        )
         tell(0)
         found.append(replace(descent, trees=_trees(descent, engine.arithmetic, threads)))
         on_descent(found[-1])

@@ -1,9 +1,9 @@
 """POST /v1/messages, in the Anthropic dialect.
 
 https://docs.anthropic.com/en/api/messages. The temperature is 0 where none is sent, and `seed`, `ignore_eos` and
-`cache_prompt` are read as in the OpenAI dialect, since newer clients of this dialect have no field for them. As the
-dialect counts, `input_tokens` leaves out those that the prefix cache had. A last message of the assistant's is gone on
-from; as in the dialect it must not end in white space.
+`cache_prompt` are read as in the OpenAI dialect, since newer clients of this dialect have no field for them;
+`system_fingerprint` is told as there. As the dialect counts, `input_tokens` leaves out those that the prefix cache had.
+A last message of the assistant's is gone on from; as in the dialect it must not end in white space.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
     output = fields.object("output_config")
     if output:
         refuse_unhonoured(output, ANTHROPIC_OUTPUT)
-    tokens = await prompt_tokens(engine, _text(engine.chat, fields))
+    tokens = await prompt_tokens(engine, text_read(engine.chat, fields))
     request = Request(
         tokens=tokens,
         max_tokens=token_limit(service, tokens, limit, field="messages"),
@@ -66,7 +66,8 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
     return Inquiry(request=request, stops=fields.texts("stop_sequences"), stream=fields.flag("stream"))
 
 
-def _text(template: ServedTemplate, fields: Fields) -> str:
+def text_read(template: ServedTemplate, fields: Fields) -> str:
+    """What the model reads, which goes on from a last message of the assistant's."""
     turns, last = _turns(fields), f"messages[{len(fields.objects('messages')) - 1}].content"
     if turns[-1].role != "assistant":
         return template.render(turns)
@@ -95,6 +96,7 @@ class _Exchange:
             "type": "message",
             "role": "assistant",
             "model": self.service.engine.name,
+            "system_fingerprint": self.service.engine.fingerprint,
             "content": content,
             **_stopped(ending),
             "usage": self.usage(),

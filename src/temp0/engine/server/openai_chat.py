@@ -65,7 +65,7 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
     refuse_other_models(fields, engine)
     choice = sampling(fields, hottest=2)
     refuse_unhonoured(fields, CHAT, temperature=choice.temperature)
-    tokens = await prompt_tokens(engine, _text(engine.chat, fields))
+    tokens = await prompt_tokens(engine, text_read(engine.chat, fields))
     request = Request(
         tokens=tokens,
         max_tokens=token_limit(service, tokens, _max_tokens(fields), field="messages"),
@@ -79,8 +79,8 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
     return Inquiry(request=request, stops=fields.texts("stop"), stream=fields.flag("stream"))
 
 
-def _text(template: ServedTemplate, fields: Fields) -> str:
-    """The prompt, which goes on from the last message where the body says so."""
+def text_read(template: ServedTemplate, fields: Fields) -> str:
+    """What the model reads: the prompt, which goes on from the last message where the body says so."""
     turns = conversation(fields, _ROLES)
     goes_on = fields.flag(_GOES_ON)
     opens = fields.flag(_OPENS, default=not goes_on)

@@ -30,6 +30,7 @@ from temp0.engine.server.inquiry import (
     token_limit,
 )
 from temp0.engine.server.refusal import RefusedError
+from temp0.engine.server.served import ServedTemplate
 from temp0.engine.server.service import SERVICE, Service
 from temp0.engine.server.text_stream import Piece, joined
 from temp0.engine.server.token_entry import token_entries
@@ -76,7 +77,7 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
     if text:
         refuse_unhonoured(text, RESPONSES_TEXT)
     logprobs = _wants_logprobs(fields)
-    tokens = await prompt_tokens(engine, engine.chat.render(_turns(fields)))
+    tokens = await prompt_tokens(engine, text_read(engine.chat, fields))
     request = Request(
         tokens=tokens,
         max_tokens=token_limit(service, tokens, fields.integer("max_output_tokens", low=1), field="input"),
@@ -88,6 +89,11 @@ async def _inquiry(service: Service, fields: Fields) -> Inquiry:
         use_prefix_cache=fields.flag("cache_prompt", default=True),
     )
     return Inquiry(request=request, stops=fields.texts("stop"), stream=fields.flag("stream"))
+
+
+def text_read(template: ServedTemplate, fields: Fields) -> str:
+    """What the model reads: instructions and input as one conversation."""
+    return template.render(_turns(fields))
 
 
 def _turns(fields: Fields) -> tuple[Message, ...]:

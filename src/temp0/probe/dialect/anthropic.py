@@ -3,7 +3,8 @@
 Source: https://platform.claude.com/docs/en/api/messages. The content is a list of blocks: the text is what the text
 blocks join to, thinking and tool calls are kept apart, and blocks of other kinds add nothing. There are no logprobs.
 The explanation that comes with a refusal is the API's own and may change, so it is no part of the record. A last
-message of the assistant's is gone on from; it must not end in white space, and newer models refuse it altogether.
+message of the assistant's is gone on from; it must not end in white space, and newer models refuse it altogether. A
+fingerprint is no part of the API, and other servers of this dialect may tell one.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ def _read(payload: object, headers: Headers) -> Completion | Failure:
         tool_calls=tuple(_call(block) for block in blocks if block.get("type") in _TOOL_USES),
         usage=_usage(told_object(answer.get("usage"))),
         model=told_name(answer.get("model")),
+        fingerprint=told_name(answer.get("system_fingerprint")),
         id=told_name(answer.get("id")),
         headers=headers,
     )
