@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import count
+from operator import attrgetter
 
 from temp0.core.company import Pace, paces
 from temp0.core.plan import Prompt
 from temp0.core.register import Predecessors, Question, Register, register
-from temp0.core.run import Attempt, Completion, Run
+from temp0.core.run import Attempt, Completion, Run, Sample
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Preface:
     """What must be known of a whole run before one of its prompts can be judged.
 
@@ -31,6 +33,14 @@ class Preface:
     requests: int
     shared_ids: frozenset[str]
     paces: Mapping[str, Pace]
+
+    @cached_property
+    def samples(self) -> Mapping[int, Sequence[Sample]]:
+        """The server's own counts by block, as they were taken."""
+        by_block: dict[int, list[Sample]] = {}
+        for sample in sorted(self.run.samples, key=attrgetter("at_s")):
+            by_block.setdefault(sample.block, []).append(sample)
+        return by_block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

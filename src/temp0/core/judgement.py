@@ -73,12 +73,10 @@ class Examined:
 
 def examined(front: Preface, parts: Iterable[Chapter]) -> Iterator[Examined]:
     """Each chapter by itself, which may be done anywhere and in any order."""
-    run = front.run
-    samples = grouped((sample.block, sample) for sample in sorted(run.samples, key=lambda sample: sample.at_s))
     for chapter in parts:
         known = facts(front, chapter)
-        prompt = _prompt(known, samples, may_be_replayed="replays" in run.untold)
-        evidence = prompt_evidence(known, prompt, samples)
+        prompt = _prompt(known, front.samples, may_be_replayed="replays" in front.run.untold)
+        evidence = prompt_evidence(known, prompt, front.samples)
         yield Examined(prompt=prompt, evidence=evidence, asked=len(chapter.judged), cost=_cost(known))
 
 

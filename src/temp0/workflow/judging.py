@@ -30,8 +30,9 @@ from temp0.store.reading import no_collection
 SHARED_FROM = 200_000
 """Planned attempts from which starting processes costs less than it saves."""
 MOST_PROCESSES = 4
-SHARES = 128
-"""Into so many shares the prompts are dealt out, one after the other: prompts differ in how long they take."""
+SHARES = 512
+"""Into so many shares the prompts are dealt out, one after the other: prompts differ in how long they take, and the
+last ones that other processes hold are waited for."""
 
 
 def judged_run(store: Store, run: str) -> Analysis:
@@ -71,11 +72,12 @@ def shared_out(path: Path, run: str, *, processes: int) -> Analysis:
                         break  # another process has it, and all before it
                     own[place] = _examined(front, book, place)
             shares = [own[place] if place in own else task.result() for place, task in enumerate(tasks)]
+            pool.shutdown(wait=False)  # the others end while this one goes on
+            return concluded(front, [part for part in chain.from_iterable(zip_longest(*shares)) if part is not None])
         except BaseException:
             for process in multiprocessing.active_children():
                 process.terminate()
             raise
-    return concluded(front, [part for part in chain.from_iterable(zip_longest(*shares)) if part is not None])
 
 
 def _examined(front: Preface, book: Book, place: int) -> Sequence[Examined]:
