@@ -6,22 +6,22 @@ Only the addresses of the endpoints are ours: a scripted server, or the built-in
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from listening import JsonHandler, listening
+from served_engine import served_engine
 
 from temp0.cli.main import temp0
 
@@ -71,49 +71,17 @@ def steady_server() -> Iterator[str]:
     """An OpenAI-style server that always answers alike, many requests at once."""
     numbers = count()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    class Handler(JsonHandler):
+        def listed(self) -> None:
+            self.send_json({"data": [{"id": "our-model"}]})
 
-        def do_GET(self) -> None:
-            self._send({"data": [{"id": "our-model"}]})
-
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"] or 0))
+        def answered(self, body: dict[str, Any]) -> None:
             time.sleep(0.1)
             choice = {"index": 0, "message": {"role": "assistant", "content": "Welcome!"}, "finish_reason": "stop"}
-            self._send({"id": f"c{next(numbers)}", "model": "our-model", "choices": [choice]})
+            self.send_json({"id": f"c{next(numbers)}", "model": body["model"], "choices": [choice]})
 
-        def _send(self, body: object) -> None:
-            written = json.dumps(body).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(written)))
-            self.end_headers()
-            self.wfile.write(written)
-
-        def log_message(self, *_: object) -> None:
-            """Stay quiet."""
-
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    listener.daemon_threads = True
-    threading.Thread(target=listener.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{listener.server_port}/v1"
-    finally:
-        listener.shutdown()
-        listener.server_close()
-
-
-@contextmanager
-def built_in_engine() -> Iterator[str]:
-    """`temp0 serve` on a free port; one thread of our own kernels does not fight for a busy machine's cores."""
-    command = [sys.executable, "-m", "temp0", "serve", "--port", "0", "--arithmetic", "invariant", "--threads", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield next(found[0] for line in process.stdout if (found := re.search(r"http://\S+/v1", line)))
-        finally:
-            process.terminate()
+    with listening(Handler) as address:
+        yield address
 
 
 @pytest.mark.parametrize("name", ["evals", "product"])
@@ -125,7 +93,7 @@ def test_a_page_for_those_who_ask_others_works_as_written(name: str, tmp_path: P
 @pytest.mark.model
 @pytest.mark.timeout(600)
 def test_the_page_for_those_who_serve_works_as_written(tmp_path: Path) -> None:
-    with built_in_engine() as address:
+    with served_engine("--arithmetic", "invariant") as address:
         followed("serving", tmp_path, address)
 
 

@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from forked import forked
+from listening import JsonHandler, listening
 
 from temp0.cli.main import main
 
@@ -83,51 +83,33 @@ def serving(answer: Callable[[Seen], Reply], **options: Any) -> Iterator[Server]
     """A scripted server on a free port for the time of the context."""
     server = Server(answer=answer, **options)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
+    class Handler(JsonHandler):
+        def listed(self) -> None:
             found = self.path.endswith("/models")
             listed = [{"id": model, "owned_by": server.owner} for model in server.models]
             body = {"data": listed} if found else {"error": {"message": "no"}}
             self._send(reply(body, 200 if found else 404))
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"] or 0)) or b"{}")
+        def answered(self, body: dict[str, Any]) -> None:
             with server.lock:
                 server.in_flight += 1
                 server.peak = max(server.peak, server.in_flight)
                 seen = Seen(len(server.seen), self.path, dict(self.headers), body, server.in_flight)
                 server.seen.append(seen)
             time.sleep(server.delay_s)
-            answered = server.answer(seen)
+            told = server.answer(seen)
             with server.lock:  # before it is sent, or the client's next request would be counted beside it
                 server.in_flight -= 1
-            self._send(answered)
+            self._send(told)
 
         def _send(self, answered: Reply) -> None:
             status, headers, body = answered
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
+            self.send_whole(body, status, headers)
             if server.closes_silently or int(headers.get("Content-Length", len(body))) != len(body):
                 self.close_connection = True
 
-        def log_message(self, *_: object) -> None:
-            """Stay quiet."""
-
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    listener.daemon_threads = True
-    thread = threading.Thread(target=listener.serve_forever, daemon=True)
-    thread.start()
-    server.url = f"http://127.0.0.1:{listener.server_port}/v1"
-    try:
+    with listening(Handler) as server.url:
         yield server
-    finally:
-        listener.shutdown()
-        listener.server_close()
 
 
 def in_store(folder: Path) -> tuple[str, str]:

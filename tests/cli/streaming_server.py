@@ -1,13 +1,13 @@
 """An OpenAI-style server that streams as a test tells it to: how fast, how much, what it refuses, when it dies."""
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from listening import JsonHandler, listening
 
 
 @dataclass
@@ -32,26 +32,21 @@ class Streaming:
         return wanted if self.ends_after is None else min(wanted, self.ends_after)
 
 
-class _Listener(ThreadingHTTPServer):
-    daemon_threads = True
+class _Handler(JsonHandler):
+    protocol_version = "HTTP/1.0"  # a stream ends as its connection does
     behaviour: Streaming
 
+    def listed(self) -> None:
+        self.send_json({"data": [{"id": "m"}]})
 
-class _Handler(BaseHTTPRequestHandler):
-    server: _Listener
-
-    def do_GET(self) -> None:
-        self._send(200, {"data": [{"id": "m"}]})
-
-    def do_POST(self) -> None:
-        behaviour = self.server.behaviour
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def answered(self, body: dict[str, Any]) -> None:
+        behaviour = self.behaviour
         behaviour.bodies.append(body)
         refused = [name for name in behaviour.refuses if name in body]
         if behaviour.is_dead:
             self.close_connection = True
         elif refused or behaviour.status != 200:
-            self._send(400 if refused else behaviour.status, {"error": {"message": f"no {' '.join(refused)} here"}})
+            self.send_json({"error": {"message": f"no {' '.join(refused)} here"}}, 400 if refused else behaviour.status)
         else:
             self._stream(body, behaviour)
 
@@ -73,25 +68,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
         self.wfile.flush()
 
-    def _send(self, status: int, body: dict[str, Any]) -> None:
-        written = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(written)))
-        self.end_headers()
-        self.wfile.write(written)
-
-    def log_message(self, *_: object) -> None:
-        """Stay quiet."""
-
 
 @contextmanager
 def streaming(**behaviour: Any) -> Iterator[Streaming]:
     """A server on a free port for the time of the context."""
-    listener = _Listener(("127.0.0.1", 0), _Handler)
-    listener.behaviour = Streaming(url=f"http://127.0.0.1:{listener.server_port}/v1", **behaviour)
-    threading.Thread(target=listener.serve_forever, daemon=True).start()
-    try:
-        yield listener.behaviour
-    finally:
-        listener.shutdown()
-        listener.server_close()
+    told = Streaming(**behaviour)
+    with listening(type("Handler", (_Handler,), {"behaviour": told})) as told.url:
+        yield told

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import subprocess
 import time
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from command import Reply, Seen, chat, command, document, in_store, reply, serving, temp0
+from served_engine import served_engine
 
 WORDS = ("It", " is", " stale")
 PLAN = ("--prompt", "Why?", "-n", "8", "--company", "1,4", "--max-tokens", "8")
@@ -320,15 +320,8 @@ def test_another_model_than_the_address_names_is_refused(tmp_path):
 
 @pytest.mark.model
 def test_a_served_engine_is_followed_to_the_bottom_from_what_it_read_in_each_dialect(tmp_path):
-    with subprocess.Popen(
-        command("serve", "--port", "0", "--threads", "1", "--activations", "fp32"), stdout=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdout is not None
-        try:
-            (url,) = re.findall(r"http://\S+", server.stdout.readline())
-            text, chat = (followed_down(tmp_path, url, api) for api in ("openai-completions", "anthropic"))
-        finally:
-            server.terminate()
+    with served_engine("--activations", "fp32") as url:
+        text, chat = (followed_down(tmp_path, url, api) for api in ("openai-completions", "anthropic"))
     assert 0 < text < chat  # which has the template around it
 
 

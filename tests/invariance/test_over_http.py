@@ -4,37 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from over_http import PROMPTS, Company, Tally, chat, main, tally
-
-
-@contextmanager
-def served(*options: str) -> Iterator[str]:
-    """The address of a real `temp0 serve` on the built-in model, which ends with the test."""
-    command = [sys.executable, "-m", "temp0", "serve", "--port", "0", "--threads", "1", "--exit-with-stdin", *options]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=os.environ.copy()) as process:
-        try:
-            line = process.stdout.readline()
-            found = re.search(r"listening on (\S+)", line)
-            assert found, line
-            yield found[1]
-        finally:
-            process.kill()
+from served_engine import served_engine
 
 
 @pytest.fixture(scope="module")
 def invariant() -> Iterator[str]:
-    with served("--arithmetic", "invariant", "--kv-tokens", "1024") as url:
+    with served_engine("--arithmetic", "invariant", "--kv-tokens", "1024") as url:
         yield url
 
 

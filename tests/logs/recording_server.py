@@ -8,9 +8,11 @@ import urllib.request
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from os.path import commonprefix
+from typing import Any
+
+from listening import JsonHandler, listening
 
 Body = Mapping[str, object]
 
@@ -86,43 +88,23 @@ def recording(answer: Callable[[str, Body], Body]) -> Iterator[tuple[str, Record
     """The base URL of a server that answers so, and what it answered."""
     record, lock = Record(), threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    class Handler(JsonHandler):
+        def listed(self) -> None:
+            self.send_json({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
 
-        def do_GET(self) -> None:
-            self._send(200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        def answered(self, body: dict[str, Any]) -> None:
             try:
                 told = answer(self.path, body)
             except RefusedError:
                 with lock:
                     record.refused[asked(body)] += 1
-                self._send(400, {"error": {"message": "no answer to that", "type": "invalid_request_error"}})
+                self.send_json({"error": {"message": "no answer to that", "type": "invalid_request_error"}}, 400)
                 return
             choice = told["choices"][0]  # type: ignore[index]
             text = choice["message"]["content"] if "message" in choice else choice["text"]
             with lock:
                 record.texts[asked(body)][text] += 1
-            self._send(200, told)
+            self.send_json(told)
 
-        def _send(self, status: int, body: object) -> None:
-            written = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(written)))
-            self.end_headers()
-            self.wfile.write(written)
-
-        def log_message(self, *_: object) -> None:
-            """Stay quiet."""
-
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    listener.daemon_threads = True
-    threading.Thread(target=listener.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{listener.server_port}/v1", record
-    finally:
-        listener.shutdown()
-        listener.server_close()
+    with listening(Handler) as url:
+        yield url, record

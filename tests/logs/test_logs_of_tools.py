@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from evaluation import batch_files, inspect_log, lm_eval_log, needs, promptfoo_log
 from recording_server import Record, forwarded, recording, scripted
+from served_engine import served_engine
 
 from temp0.engine.builtin import builtin_weights
 from temp0.errors import LogFileError, ModelError
@@ -147,13 +147,8 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
         builtin_weights()
     except ModelError as error:
         pytest.skip(str(error))
-    command = [sys.executable, "-m", "temp0", "serve", "--port", "0", "--threads", "1", "--arithmetic", request.param]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield next(found[0] for line in process.stdout if (found := re.search(r"http://\S+/v1", line)))
-        finally:
-            process.terminate()
+    with served_engine("--arithmetic", request.param) as url:
+        yield url
 
 
 @pytest.mark.model
