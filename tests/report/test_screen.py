@@ -159,9 +159,9 @@ def test_twenty_conditions_stay_readable() -> None:
 def test_many_conditions_name_their_texts_by_letter() -> None:
     text = plain(reasons.crossed)
 
-    assert re.search(r"^  a  129c0aa7 +236 ", text, re.MULTILINE)
-    assert re.search(r"^  alone, cache warm +1 of 1 +32/32 +32 1 a ", text, re.MULTILINE)
-    assert re.search(r"^  alone, cache cold +1 of 1 +32/32 +32 1 b ", text, re.MULTILINE)
+    assert re.search(r"^  a  7d67ef03 +236 .*\n  b  129c0aa7 +236 ", text, re.MULTILINE)
+    assert re.search(r"^  alone, cache cold +1 of 1 +32/32 +32 1 a ", text, re.MULTILINE)
+    assert re.search(r"^  alone, cache warm +1 of 1 +32/32 +32 1 b ", text, re.MULTILINE)
 
 
 def test_conditions_that_were_not_met_are_told_before_the_prompts() -> None:

@@ -279,7 +279,7 @@ def _texts(known: Facts, leaves: Sequence[Leaf]) -> tuple[DistinctText, ...]:
                 (name, counts[name][leaf.text]) for name in names if name in counts and counts[name][leaf.text]
             ),
         )
-        for leaf in sorted(leaves, key=lambda leaf: (-leaf.count, leaf.sha256))
+        for leaf in sorted(leaves, key=lambda leaf: (-leaf.count, leaf.text))  # as branches of a fork tree are
     )
 
 
