@@ -143,6 +143,11 @@ def test_starting_loads_nothing_heavy(arguments: list[str]) -> None:
     assert loaded & set(HEAVY) == set()
 
 
+def test_looking_at_a_run_loads_neither_charts_nor_the_whole_of_scipys_statistics() -> None:
+    seen = "import sys, temp0.workflow.showing; print({'matplotlib', 'scipy.stats'} & sys.modules.keys())"
+    assert subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
 def test_the_base_install_does_not_pull_torch() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert not any(re.match("torch|transformers", requirement) for requirement in project["dependencies"])

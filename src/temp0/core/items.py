@@ -14,7 +14,6 @@ from statistics import fmean, median
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom, hypergeom
 
 from temp0.core.analysis import Length
 from temp0.core.estimate import ALPHA
@@ -169,6 +168,8 @@ def _p_items(changes: NDArray[np.float64], seed: int) -> float:
 
     Changes of one size are counted together, since of m of them a binomial number rises.
     """
+    from scipy.stats import binom  # half a second to import, which no other verb need wait
+
     sizes, counts = np.unique(np.abs(changes[changes != 0]).round(12), return_counts=True)
     seen = abs(changes.sum()) - 1e-9
     if prod((counts + 1).tolist()) <= EXACT_LIMIT:
@@ -210,6 +211,8 @@ def _dealt(
     if low == high:
         return np.zeros(draws)
     if np.isin(scores, (low, high)).all():
+        from scipy.stats import hypergeom  # as above
+
         ways = np.arange(size + 1)
         chances = hypergeom(len(scores), int((scores == high).sum()), size).pmf(ways)
         first = low + (high - low) * ways / size
