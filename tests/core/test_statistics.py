@@ -8,13 +8,16 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from math import comb
 from statistics import mean, median
 
+import numpy as np
 import pytest
 from building import ALONE, IN_COMPANY, REFUSED, Outcome, between, built_run, judged, under
 from scipy import stats
 
 from temp0.core.analysis import ConditionAnalysis
+from temp0.core.estimate import agreement
 from temp0.core.judgement import analysis
 from temp0.core.plan import Condition
 
@@ -127,6 +130,22 @@ def test_the_interval_of_agreement_covers_where_a_pool_shares_one_computation() 
         truth = 7 / 159 + 152 / 159 * across_blocks
         covered += estimate.low <= truth <= estimate.high
     assert covered >= 0.85 * len(runs)
+
+
+@pytest.mark.parametrize("pools", [2, 6])
+def test_the_interval_of_agreement_covers_where_a_few_pools_compute_one_text_each(pools: int) -> None:
+    draw, weights = random.Random(13), [1 / place for place in range(1, 21)]
+    across_blocks = sum((weight / sum(weights)) ** 2 for weight in weights)
+    same, pairs = pools * comb(8, 2), comb(8 * pools, 2)
+    truth = (same + (pairs - same) * across_blocks) / pairs
+    covered = 0
+    for _ in range(200):
+        table = np.zeros((pools, 20), dtype=np.int64)
+        table[range(pools), draw.choices(range(20), weights, k=pools)] = 8
+        estimate = agreement(table[:, table.any(axis=0)])
+        assert estimate is not None
+        covered += estimate.low <= truth <= estimate.high
+    assert covered >= 0.95 * 200
 
 
 # Variant rate

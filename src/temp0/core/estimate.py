@@ -128,10 +128,10 @@ def _of_pairs(table: Table) -> float:
     """
     blocks, sizes = len(table), table.sum(axis=1)
     shares = table / sizes[:, None]
-    own = (shares**2).sum(axis=1)
+    own, inside = (shares**2).sum(axis=1), _inside(table)
     pairs, total = blocks * (blocks - 1) / 2, ((shares.sum(axis=0) ** 2).sum() - own.sum()) / 2
     squares = (((shares.T @ shares) ** 2).sum() - (own**2).sum()) / 2
-    spread = (squares + _inside(table) ** 2) / (pairs + 1) - ((total + _inside(table)) / (pairs + 1)) ** 2
+    spread = (squares + inside**2) / (pairs + 1) - ((total + inside) / (pairs + 1)) ** 2
     attempts = sizes.sum()
     across = (attempts**2 - (sizes**2).sum()) / (attempts * (attempts - 1))
     return float(max(0.0, spread) / pairs * across**2)
