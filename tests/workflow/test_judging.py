@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import temp0
+from planted_run import events, planted_run
 from temp0.core.judgement import analysis
+from temp0.core.run import Attempt, Sample
 from temp0.store import Store
 from temp0.workflow.judging import judged_run, shared_out
 
@@ -25,3 +27,19 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
         assert alone == analysis(store.load(run))
     assert [shared_out(path, run, processes=count) for count in (2, 3)] == [alone, alone]
     assert alone.causes
+
+
+def test_several_processes_find_every_planted_cause_that_one_finds(tmp_path: Path) -> None:
+    path, run = tmp_path / "runs.db", planted_run(prompts=20, completions=4_000)
+    happened = list(events(run))
+    with Store.open(path) as store:
+        store.begin(run)
+        store.append(
+            run.id,
+            [one for one in happened if isinstance(one, Attempt)],
+            [one for one in happened if isinstance(one, Sample)],
+        )
+        store.finish(run.id)
+        alone = judged_run(store, run.id)
+    assert shared_out(path, run.id, processes=2) == alone
+    assert {"backend-mix", "cache-state", "order", "company", "observer"} <= {cause.cause for cause in alone.causes}

@@ -30,7 +30,7 @@ from temp0.core.analysis import (
 )
 from temp0.core.cause.evidence import Evidence, PromptEvidence
 from temp0.core.cause.gathering import prompt_evidence
-from temp0.core.cause.inquiry import inquiry, of_record
+from temp0.core.cause.inquiry import NOWHERE, Elsewhere, inquiry, of_record
 from temp0.core.chapter import Chapter, Preface, chapters, preface
 from temp0.core.company import company, is_shown
 from temp0.core.comparison import holm, p_value
@@ -80,13 +80,19 @@ def examined(front: Preface, parts: Iterable[Chapter]) -> Iterator[Examined]:
         yield Examined(prompt=prompt, evidence=evidence, asked=len(chapter.judged), cost=_cost(known))
 
 
-def concluded(front: Preface, parts: Sequence[Examined]) -> Analysis:
-    """What all prompts together prove; `parts` are in the plan's order."""
+def all_evidence(front: Preface, parts: Sequence[Examined]) -> Evidence:
+    """What causes may look at, of all prompts."""
+    return Evidence(plan=front.run.plan, prompts=tuple(part.evidence for part in parts))
+
+
+def concluded(front: Preface, parts: Sequence[Examined], elsewhere: Elsewhere = NOWHERE) -> Analysis:
+    """What all prompts together prove; `parts` are in the plan's order, and some causes may be tried elsewhere."""
     run = front.run
     spent = whole_cost(part.cost for part in parts)
     prompts = _with_adjusted_p([part.prompt for part in parts])
-    evidence = Evidence(plan=run.plan, prompts=tuple(part.evidence for part in parts))
-    causes, untested = of_record(*inquiry(evidence)) if run.untold else inquiry(evidence)
+    causes, untested = inquiry(all_evidence(front, parts), elsewhere)
+    if run.untold:
+        causes, untested = of_record(causes, untested)
     return Analysis(
         run=run.id,
         created=run.created,

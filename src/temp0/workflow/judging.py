@@ -20,8 +20,9 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from temp0.core.analysis import Analysis
+from temp0.core.cause.order import looked_at, order
 from temp0.core.chapter import Preface
-from temp0.core.judgement import Examined, concluded, examined, judged
+from temp0.core.judgement import Examined, all_evidence, concluded, examined, judged
 from temp0.kernels import usable_cores
 from temp0.store import Store
 from temp0.store.book import Book
@@ -72,8 +73,10 @@ def shared_out(path: Path, run: str, *, processes: int) -> Analysis:
                         break  # another process has it, and all before it
                     own[place] = _examined(front, book, place)
             shares = [own[place] if place in own else task.result() for place, task in enumerate(tasks)]
+            parts = [part for part in chain.from_iterable(zip_longest(*shares)) if part is not None]
+            costliest = pool.submit(order, looked_at(all_evidence(front, parts)))
             pool.shutdown(wait=False)  # the others end while this one goes on
-            return concluded(front, [part for part in chain.from_iterable(zip_longest(*shares)) if part is not None])
+            return concluded(front, parts, {"order": costliest.result})
         except BaseException:
             for process in multiprocessing.active_children():
                 process.terminate()

@@ -55,9 +55,16 @@ NOTES = frozenset({"not-measured", "response-cache", "no-visible-output", "short
 """Causes that say what could not be seen; they never explain a difference between what counts."""
 
 
-def inquiry(evidence: Evidence) -> tuple[tuple[Cause, ...], tuple[Untested, ...]]:
+Elsewhere = Mapping[str, Callable[[], Outcome]]
+"""Causes that are tried somewhere else meanwhile, by name, and what waits for what came of it."""
+
+NOWHERE: Elsewhere = {}
+
+
+def inquiry(evidence: Evidence, elsewhere: Elsewhere) -> tuple[tuple[Cause, ...], tuple[Untested, ...]]:
     """Every cause that is found or suspected, in the stated order, and those that could not be tested."""
-    outcomes = {name: tried(evidence) for name, tried in CAUSES.items()}
+    here = {name: tried(evidence) for name, tried in CAUSES.items() if name not in elsewhere}
+    outcomes = {name: here[name] if name in here else elsewhere[name]() for name in CAUSES}
     able = [name for name, outcome in outcomes.items() if outcome.test and outcome.test.can_tell]
     ps = [test.p for name in able if (test := outcomes[name].test)]
     adjusted = dict(zip(able, holm(ps), strict=True))

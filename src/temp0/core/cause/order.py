@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from temp0.core.cause.evidence import EVERY_SECOND, Evidence, Labelled, PromptEvidence, Singles
 from temp0.core.cause.finding import Finding, Outcome, PooledTest, Strata, named, pooled, strongest
@@ -57,6 +58,25 @@ def order(evidence: Evidence) -> Outcome:
             prompts=prompts,
             n=test.n,
             proof="test",
+        ),
+    )
+
+
+def looked_at(evidence: Evidence) -> Evidence:
+    """The same without what `order` does not look at, a quarter as large, to be sent to another process."""
+    return replace(
+        evidence,
+        prompts=tuple(
+            replace(
+                one,
+                prompt=replace(one.prompt, texts=(), conditions=(), comparisons=(), tree=None),
+                kinds=None,
+                condition_of=None,
+                singles=tuple(replace(single, replicas={}, cached=None, first=None) for single in one.singles),
+                pools=(),
+            )
+            for one in evidence.prompts
+            if one.singles
         ),
     )
 
